@@ -5,5 +5,15 @@ The core is C++ (`go_engine/src`); this package is its thin Python face. A move 
 """
 
 from go_engine._core import BLACK, EMPTY, WHITE, Board, IllegalMoveError, vertex
+from go_engine.rollout_policy import RolloutPolicy, RolloutPolicyError
 
-__all__ = ["BLACK", "EMPTY", "WHITE", "Board", "IllegalMoveError", "vertex"]
+__all__ = [
+    "BLACK",
+    "EMPTY",
+    "WHITE",
+    "Board",
+    "IllegalMoveError",
+    "RolloutPolicy",
+    "RolloutPolicyError",
+    "vertex",
+]
