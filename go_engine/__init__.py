@@ -4,6 +4,6 @@ The core is C++ (`go_engine/src`); this package is its thin Python face. A move 
 `size * size` passes. Colours are BLACK = 1, WHITE = -1, EMPTY = 0.
 """
 
-from go_engine._core import BLACK, EMPTY, WHITE, Board, IllegalMoveError, vertex
+from go_engine._core import BLACK, EMPTY, WHITE, Board, GameBatch, IllegalMoveError, vertex
 
-__all__ = ["BLACK", "EMPTY", "WHITE", "Board", "IllegalMoveError", "vertex"]
+__all__ = ["BLACK", "EMPTY", "WHITE", "Board", "GameBatch", "IllegalMoveError", "vertex"]
