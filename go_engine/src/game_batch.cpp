@@ -3,15 +3,21 @@
 #include <cmath>
 #include <string>
 
-#include "parallel.hpp"
 #include "planes.hpp"
 #include "random.hpp"
+#include "threads.hpp"
 
 namespace go {
 namespace {
 
-constexpr int kGrain = 16; // games that a thread takes at once
-constexpr int kPlanes = 48;
+constexpr int kBlock = 16; // games that a thread takes at once
+
+// work(k) for k in 0..n-1, on several threads.
+template <typename Work> void for_each(int n, int threads, const Work& work) {
+  parallel_for(n, kBlock, threads, [&](int begin, int end) {
+    for (int k = begin; k < end; ++k) work(k);
+  });
+}
 
 // The generator of one draw. Streams of even and odd number keep the two kinds of draws of one ply apart.
 Random generator(std::uint64_t seed, const Board& board, bool uniform_draw) {
@@ -115,13 +121,13 @@ void GameBatch::reset(const std::int32_t* indices, int n) {
 }
 
 void GameBatch::planes(const std::int32_t* indices, int n, bool player_colour, std::uint8_t* out, int threads) const {
-  const std::size_t row = static_cast<std::size_t>(kPlanes + player_colour) * points();
-  parallel_for(n, threads, kGrain, [&](int k) { write_planes(boards_[indices[k]], player_colour, out + k * row); });
+  const std::size_t row = static_cast<std::size_t>(plane_count(player_colour)) * points();
+  for_each(n, threads, [&](int k) { write_planes(boards_[indices[k]], player_colour, out + k * row); });
 }
 
 void GameBatch::sensible(const std::int32_t* indices, int n, bool* out, int threads) const {
   const Geometry& g = fresh_.geometry();
-  parallel_for(n, threads, kGrain, [&](int k) {
+  for_each(n, threads, [&](int k) {
     const Board& board = boards_[indices[k]];
     bool* row = out + static_cast<std::size_t>(k) * g.moves;
     for (int move = 0; move < g.moves; ++move) row[move] = board.sensible_point(g.point_of[move], board.to_play());
@@ -130,7 +136,7 @@ void GameBatch::sensible(const std::int32_t* indices, int n, bool* out, int thre
 
 void GameBatch::legal(const std::int32_t* indices, int n, bool* out, int threads) const {
   const Geometry& g = fresh_.geometry();
-  parallel_for(n, threads, kGrain, [&](int k) {
+  for_each(n, threads, [&](int k) {
     const Board& board = boards_[indices[k]];
     bool* row = out + static_cast<std::size_t>(k) * (g.moves + 1);
     for (int move = 0; move <= g.moves; ++move) row[move] = board.legal(move, board.to_play());
@@ -140,7 +146,7 @@ void GameBatch::legal(const std::int32_t* indices, int n, bool* out, int threads
 void GameBatch::sample(const std::int32_t* indices, int n, const float* probabilities, double temperature,
                        const std::uint64_t* seeds, std::int32_t* out, int threads) const {
   if (!(temperature >= 0.0)) throw std::invalid_argument("the temperature must not be negative");
-  parallel_for(n, threads, kGrain, [&](int k) {
+  for_each(n, threads, [&](int k) {
     const Board& board = boards_[indices[k]];
     const double uniform = generator(seeds[k], board, false).uniform();
     out[k] = sample_sensible(board, probabilities + static_cast<std::size_t>(k) * points(), temperature, uniform);
