@@ -65,7 +65,6 @@ class ProgressLine:
         self.live = self.stream.isatty()
         self._first: tuple[float, float] | None = None  # (time, done)
         self._drawn = 0.0
-        self._open = False
 
     def update(self, done: float, total: float, note: str = "") -> None:
         now = time.monotonic()
@@ -77,21 +76,20 @@ class ProgressLine:
             return
         self._drawn = now
         text = self._text(now, done, total, note)
-        if self.live:
+        if self.live and _drawn_line in (None, self):
             self.stream.write(f"\r\x1b[K{text}")
-            self._open = True
-        else:
+            _hold(self)
+        elif finished or not self.live:
+            break_line()
             self.stream.write(f"{text}\n")
         self.stream.flush()
         if finished:
             self.close()
 
     def close(self) -> None:
-        """Leave the bar's line, so that the next print starts on its own; the next update starts a new bar."""
-        if self._open:
-            self.stream.write("\n")
-            self.stream.flush()
-        self._open = False
+        """Leave the bar's line; the next update starts a new bar with a new rate."""
+        if _drawn_line is self:
+            break_line()
         self._first = None
 
     def _text(self, now: float, done: float, total: float, note: str) -> str:
@@ -108,6 +106,23 @@ class ProgressLine:
             if done < total:
                 text += f" {clock((total - done) / rate)} left"
         return f"{text} {note}".rstrip()
+
+
+# The bar that stands in the terminal's last line; of stages side by side only one shows its bar.
+_drawn_line: ProgressLine | None = None
+
+
+def _hold(line: ProgressLine | None) -> None:
+    global _drawn_line
+    _drawn_line = line
+
+
+def break_line() -> None:
+    """Start a new line if a bar stands in the last one: call before printing anything else."""
+    if _drawn_line is not None:
+        _drawn_line.stream.write("\n")
+        _drawn_line.stream.flush()
+        _hold(None)
 
 
 class ConsoleReporter(NullReporter):

@@ -1,0 +1,102 @@
+"""Settings of Prefect and MLflow, put into the environment before either is imported.
+
+Everything that the product writes lies under one folder, its home. All settings are defaults: what the user
+has set in the environment wins. This module stays free of heavy imports, because the command line calls it
+first.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from pathlib import Path
+
+from tasks.reporting import break_line
+
+HOME_VARIABLE = "ALPHAGO_HOME"
+DEBUG_VARIABLE = "ALPHAGO_DEBUG"
+LOGGER = "alphago"
+SOURCE_ROOT = (
+    Path(__file__).resolve().parent.parent
+)  # holds flows/, tasks/, ...; the checkout in a development install
+SERVER_START_SECONDS = 180  # Prefect's own 20 s are too few for the first start on a busy machine
+
+
+def home() -> Path:
+    """The folder of all state: $ALPHAGO_HOME, else .alphago in the checkout or the current folder."""
+    given = os.environ.get(HOME_VARIABLE)
+    if given:
+        return Path(given).expanduser().resolve()
+    in_checkout = (SOURCE_ROOT / "pyproject.toml").is_file()
+    return (SOURCE_ROOT if in_checkout else Path.cwd()) / ".alphago"
+
+
+def data_root() -> Path:
+    """Where the stages' work folders lie: data_root()/<stage>/<key>."""
+    return home() / "data"
+
+
+def tracking_uri() -> str:
+    """MLflow's store; absolute, so that no other current folder opens another one."""
+    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{home() / 'mlflow.db'}"
+
+
+def apply() -> None:
+    """Fill in the environment and quieten the libraries. Cheap, and harmless when called again."""
+    root = home()
+    debug = bool(os.environ.get(DEBUG_VARIABLE))
+    defaults = {
+        HOME_VARIABLE: str(root),
+        "PREFECT_HOME": str(root / "prefect"),
+        "PREFECT_RESULTS_LOCAL_STORAGE_PATH": str(root / "prefect" / "storage"),
+        "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
+        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": str(SERVER_START_SECONDS),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        # Our own log lines go to Prefect through its API; its console handler would print each a second time,
+        # and a traceback for every error that the command line tells in one line.
+        "PREFECT_LOGGING_EXTRA_LOGGERS": LOGGER,
+        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO" if debug else "CRITICAL",
+        "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
+        "DO_NOT_TRACK": "1",
+        "MLFLOW_TRACKING_URI": tracking_uri(),
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+        "MLFLOW_ALLOW_PICKLE_DESERIALIZATION": "false",
+        "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+        "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",  # the work goes on without MLflow and must not wait for it
+        "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
+        "GIT_PYTHON_REFRESH": "quiet",
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }
+    for name, value in defaults.items():
+        os.environ.setdefault(name, value)
+    # A run id left in the environment would silently become the run that everything is logged to.
+    os.environ.pop("MLFLOW_RUN_ID", None)
+    _quieten(debug)
+
+
+def _quieten(debug: bool) -> None:
+    """Our log lines on stderr as they are; of libraries only errors, unless debugging."""
+    logger = logging.getLogger(LOGGER)
+    logger.setLevel(logging.DEBUG if debug else logging.INFO)
+    logger.propagate = False
+    if not any(isinstance(handler, _StderrHandler) for handler in logger.handlers):
+        handler = _StderrHandler()
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        logger.addHandler(handler)
+    if not debug:
+        for name in ("mlflow", "alembic", "matplotlib", "prefect.server"):
+            logging.getLogger(name).setLevel(logging.ERROR)
+        warnings.filterwarnings(
+            "ignore", module=r"(mlflow|prefect|pydantic|fastapi|starlette|websockets)(\..*)?"
+        )
+
+
+class _StderrHandler(logging.StreamHandler):
+    """Writes to whatever sys.stderr is now, not to what it was at import (test runners replace it)."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        break_line()
+        self.stream = sys.stderr
+        super().emit(record)
