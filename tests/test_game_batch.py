@@ -32,11 +32,16 @@ def finish(games: GameBatch, seeds: np.ndarray, group: int) -> None:
 
 def test_new_games() -> None:
     games = GameBatch(3, size=5)
-    assert len(games) == 3 and games.size == 5 and games.max_plies == 50
+    assert len(games) == 3
+    assert games.size == 5
+    assert games.max_plies == 50
     assert games.to_play.tolist() == [BLACK] * 3
-    assert not games.over.any() and not games.capped.any()
+    assert not games.over.any()
+    assert not games.capped.any()
     assert games.move_numbers.tolist() == games.winners.tolist() == [0, 0, 0]
-    assert games.over.dtype == bool and games.to_play.dtype == np.int8 and games.move_numbers.dtype == np.int32
+    assert games.over.dtype == bool
+    assert games.to_play.dtype == np.int8
+    assert games.move_numbers.dtype == np.int32
 
 
 def test_only_the_named_games_move() -> None:
@@ -44,14 +49,17 @@ def test_only_the_named_games_move() -> None:
     games.play(ints(2, 0), ints(12, 25))
     assert games.move_numbers.tolist() == [1, 0, 1]
     assert games.to_play.tolist() == [WHITE, BLACK, WHITE]
-    assert games.moves(2).tolist() == [12] and games.moves(0).tolist() == [25] and games.moves(1).size == 0
+    assert games.moves(2).tolist() == [12]
+    assert games.moves(0).tolist() == [25]
+    assert games.moves(1).size == 0
     games.reset(ints(2))
-    assert games.move_numbers.tolist() == [1, 0, 0] and games.moves(2).size == 0
+    assert games.move_numbers.tolist() == [1, 0, 0]
+    assert games.moves(2).size == 0
 
 
 def test_the_views_cannot_be_written() -> None:
     games = GameBatch(2, size=5)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="read-only"):
         games.over[0] = True
 
 
@@ -74,8 +82,10 @@ def test_agrees_with_single_boards(seed: int, size: int) -> None:
             boards[game].play(int(move))
         games.play(live, moves)
     for game, board in enumerate(boards):
-        assert games.board(game).hash == board.hash and games.to_play[game] == board.to_play
-        assert games.over[game] and games.winners[game] == np.sign(board.area_score())
+        assert games.board(game).hash == board.hash
+        assert games.to_play[game] == board.to_play
+        assert games.over[game]
+        assert games.winners[game] == np.sign(board.area_score())
         assert games.capped[game] == (not board.is_over)
 
 
@@ -88,7 +98,8 @@ def test_planes_of_many_games_are_the_planes_of_each() -> None:
         games.play(some, games.sample(some, flat(some.size, 7), 1.0, seeds[some]))
     for player_colour, channels in ((False, 48), (True, 49)):
         planes = games.planes(everyone, player_colour=player_colour)
-        assert planes.shape == (40, channels, 7, 7) and planes.dtype == np.uint8
+        assert planes.shape == (40, channels, 7, 7)
+        assert planes.dtype == np.uint8
         assert (planes == games.planes(everyone, player_colour=player_colour, threads=4)).all()
         assert (planes[[17]] == games.planes(ints(17), player_colour=player_colour)).all()
     sensible = games.sensible(everyone)
@@ -96,7 +107,8 @@ def test_planes_of_many_games_are_the_planes_of_each() -> None:
     assert (planes[:, 48, 0, 0] == (games.to_play == BLACK)).all()
     out = np.full((64, 48, 7, 7), 7, dtype=np.uint8)
     assert games.planes(ints(3, 5), out=out).ctypes.data == out.ctypes.data
-    assert (out[:2] == planes[[3, 5], :48]).all() and (out[2:] == 7).all()
+    assert (out[:2] == planes[[3, 5], :48]).all()
+    assert (out[2:] == 7).all()
 
 
 def test_the_same_games_whatever_the_group() -> None:
@@ -152,13 +164,16 @@ def test_passes_when_no_sensible_move_is_left() -> None:
     for black in (0, 1, 3, 4, 5, 7, 8):
         games.play(ints(0), ints(black))
         games.play(ints(0), ints(9)) if black != 8 else None
-    assert games.to_play[0] == WHITE and not games.sensible(ints(0)).any()
+    assert games.to_play[0] == WHITE
+    assert not games.sensible(ints(0)).any()
     assert games.sample_legal(ints(0), seeds_of(1)).tolist() == [-1]
     games.play(ints(0), games.sample(ints(0), flat(1, 3), 1.0, seeds_of(1)))
     assert games.sample(ints(0), flat(1, 3), 1.0, seeds_of(1)).tolist() == [9]  # only own eyes are left
     assert set(games.sample_legal(ints(0), seeds_of(1)).tolist()) <= {2, 6}
     games.play(ints(0), ints(9))
-    assert games.over[0] and games.winners[0] == BLACK and not games.capped[0]
+    assert games.over[0]
+    assert games.winners[0] == BLACK
+    assert not games.capped[0]
 
 
 def test_uniform_legal_moves_hit_every_point() -> None:
@@ -173,7 +188,9 @@ def test_uniform_legal_moves_hit_every_point() -> None:
 def test_the_cap_ends_a_game_as_it_stands() -> None:
     games = GameBatch(1, size=5, max_plies=1)
     games.play(ints(0), ints(12))
-    assert games.over[0] and games.capped[0] and games.winners[0] == BLACK  # 25 points against a komi of 7.5
+    assert games.over[0]
+    assert games.capped[0]
+    assert games.winners[0] == BLACK
     with pytest.raises(ValueError, match="game 0 is over"):
         games.play(ints(0), ints(3))
 
@@ -182,7 +199,8 @@ def test_the_cap_ends_a_game_as_it_stands() -> None:
 def test_games_keep_the_ko_rule_that_they_were_made_with(rule: str) -> None:
     games = GameBatch(1, size=5, komi=3.5, ko_rule=rule)
     games.reset(ints(0))
-    assert games.board(0).ko_rule == rule and games.board(0).komi == games.komi == 3.5
+    assert games.board(0).ko_rule == rule
+    assert games.board(0).komi == games.komi == 3.5
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,11 @@
 
 #include "board.hpp"
 #include "game_batch.hpp"
+#include "planes.hpp"
+#include "playout.hpp"
+#include "replay.hpp"
+#include "symmetry.hpp"
+#include "threads.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -146,12 +151,185 @@ void bind_board(nb::module_& m) {
   m.def("vertex", &go::vertex, "move"_a, "size"_a, "GTP's name of a move, e.g. 'E5' or 'pass'.");
 }
 
+// --------------------------------------------------------------------------------------------------------- planes
+
+using PlaneArray = nb::ndarray<nb::numpy, std::uint8_t>;
+
+// A fresh numpy array of bytes, not initialised.
+PlaneArray new_bytes(std::initializer_list<std::size_t> shape) {
+  std::size_t total = 1;
+  for (const std::size_t n : shape) total *= n;
+  auto* owned = new std::uint8_t[total];
+  nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
+  return PlaneArray(owned, shape.size(), shape.begin(), owner);
+}
+
+PlaneArray planes(const go::Board& board, bool player_colour) {
+  const std::size_t n = board.size();
+  PlaneArray out = new_bytes({static_cast<std::size_t>(go::plane_count(player_colour)), n, n});
+  go::write_planes(board, player_colour, out.data());
+  return out;
+}
+
+// The caller's array of planes [count, planes, size, size], or a new one.
+using OutArray = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
+nb::object planes_out(std::optional<OutArray> given, std::size_t count, int size, bool player_colour) {
+  const std::size_t shape[4] = {count, static_cast<std::size_t>(go::plane_count(player_colour)),
+                                static_cast<std::size_t>(size), static_cast<std::size_t>(size)};
+  if (!given) return nb::cast(new_bytes({shape[0], shape[1], shape[2], shape[3]}));
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (given->shape(i) != shape[i]) {
+      throw std::invalid_argument("out has " + std::to_string(given->shape(i)) + " entries along axis " +
+                                  std::to_string(i) + ", not " + std::to_string(shape[i]));
+    }
+  }
+  return nb::cast(*given);
+}
+
+nb::object planes_batch(const nb::list& boards, std::optional<OutArray> out, int threads, bool player_colour) {
+  constexpr std::size_t kCopied = 256; // boards copied at a time, so that other Python threads may play on meanwhile
+  const std::size_t count = nb::len(boards);
+  const int size = count > 0 ? nb::cast<const go::Board&>(boards[0]).size() : go::kMaxSize;
+  nb::object result = planes_out(out, count, size, player_colour);
+  std::uint8_t* to = nb::cast<OutArray>(result).data();
+  const std::size_t bytes = static_cast<std::size_t>(go::plane_count(player_colour)) * size * size;
+  std::vector<go::Board> copies;
+  for (std::size_t begin = 0; begin < count; begin += kCopied) {
+    const std::size_t end = std::min(count, begin + kCopied);
+    copies.clear();
+    for (std::size_t i = begin; i < end; ++i) {
+      copies.push_back(nb::cast<const go::Board&>(boards[i]));
+      if (copies.back().size() != size) throw std::invalid_argument("boards of different sizes in one batch");
+    }
+    nb::gil_scoped_release release;
+    go::parallel_for(static_cast<int>(copies.size()), 4, threads, [&](int first, int last) {
+      for (int i = first; i < last; ++i) go::write_planes(copies[i], player_colour, to + (begin + i) * bytes);
+    });
+  }
+  return result;
+}
+
+void bind_planes(nb::module_& m) {
+  m.def("planes", &planes, "board"_a, "player_colour"_a = false,
+        "uint8[48 or 49, size, size]: the feature planes for the side to move.");
+  m.def("planes_batch", &planes_batch, "boards"_a, "out"_a.noconvert() = nb::none(), "threads"_a = 1,
+        "player_colour"_a = false, "uint8[n, 48 or 49, size, size], written to `out` if given.");
+  m.def(
+      "symmetry_table",
+      [](int size) {
+        std::vector<std::int16_t> table;
+        for (int k = 0; k < go::kSymmetries; ++k) {
+          const go::MoveMap& map = go::symmetry_map(size, k);
+          table.insert(table.end(), map.begin(), map.begin() + size * size + 1);
+        }
+        return to_numpy<std::int16_t, 2>(std::move(table),
+                                         {go::kSymmetries, static_cast<std::size_t>(size * size + 1)});
+      },
+      "size"_a, "int16[8, size * size + 1]: where each symmetry moves each move; the pass stays.");
+}
+
+// -------------------------------------------------------------------------------------------------------- playouts
+
+void bind_playouts(nb::module_& m) {
+  m.def(
+      "random_playouts",
+      [](const go::Board& board, int n, std::uint64_t seed, int threads) {
+        if (n < 0) throw std::invalid_argument("n is negative");
+        std::vector<std::int8_t> winners(n);
+        std::vector<std::int32_t> moves(n);
+        const go::Board start = board;
+        {
+          nb::gil_scoped_release release;
+          go::random_playouts(start, n, seed, threads, winners.data(), moves.data());
+        }
+        const std::size_t length = n;
+        return nb::make_tuple(to_numpy<std::int8_t, 1>(std::move(winners), {length}),
+                              to_numpy<std::int32_t, 1>(std::move(moves), {length}));
+      },
+      "board"_a, "n"_a, "seed"_a, "threads"_a = 1,
+      "n playouts, uniform over moves that fill no own eye, simple ko: (winners int8[n], plies int32[n]).");
+}
+
+// ---------------------------------------------------------------------------------------------------------- replay
+
+using Moves = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::vector<int> to_vector(const Moves& array) { return {array.data(), array.data() + array.shape(0)}; }
+
+go::GameRecord to_record(int size, const Moves& black, const Moves& white, const Moves& moves, const Moves& colours,
+                         int to_play) {
+  go::GameRecord game;
+  game.size = size;
+  game.black = to_vector(black);
+  game.white = to_vector(white);
+  game.moves = to_vector(moves);
+  for (const int sign : to_vector(colours))
+    game.colours.push_back(static_cast<std::int8_t>(go::to_sign(parse_colour(sign))));
+  game.to_play = parse_colour(to_play);
+  return game;
+}
+
+using GameTuple = std::tuple<int, Moves, Moves, Moves, Moves, Moves, Moves, int>;
+
+// Rows of all games one after the other: uint8[rows, planes, size, size] or, packed, uint8[rows, bytes].
+nb::object replay_planes_games(const std::vector<GameTuple>& tuples, int threads, bool player_colour, bool packed) {
+  std::vector<go::GameRecord> games;
+  std::vector<go::PositionChoice> choices;
+  std::vector<std::size_t> first_row;
+  std::size_t rows = 0;
+  const std::size_t size = tuples.empty() ? go::kMaxSize : std::get<0>(tuples.front());
+  for (const auto& [game_size, black, white, moves, colours, plies, symmetries, to_play] : tuples) {
+    if (static_cast<std::size_t>(game_size) != size)
+      throw std::invalid_argument("games of different sizes in one batch");
+    games.push_back(to_record(game_size, black, white, moves, colours, to_play));
+    choices.push_back({to_vector(plies), to_vector(symmetries)});
+    first_row.push_back(rows);
+    rows += choices.back().plies.size();
+  }
+  go::Geometry::of(static_cast<int>(size)); // checks the size
+  const go::PlaneFormat format{player_colour, packed};
+  const std::size_t bytes = format.bytes(static_cast<int>(size));
+  PlaneArray out = packed ? new_bytes({rows, bytes})
+                          : new_bytes({rows, static_cast<std::size_t>(go::plane_count(player_colour)), size, size});
+  std::uint8_t* to = out.data();
+  {
+    nb::gil_scoped_release release;
+    go::parallel_for(static_cast<int>(games.size()), 1, threads, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        try {
+          go::replay_planes(games[i], choices[i], format, to + first_row[i] * bytes);
+        } catch (const go::IllegalMove& error) {
+          throw go::IllegalMove("game " + std::to_string(i) + ": " + error.what());
+        } catch (const std::invalid_argument& error) {
+          throw std::invalid_argument("game " + std::to_string(i) + ": " + error.what());
+        }
+      }
+    });
+  }
+  return nb::cast(out);
+}
+
+void bind_replay(nb::module_& m) {
+  m.def("replay_planes_games", &replay_planes_games, "games"_a, "threads"_a, "player_colour"_a, "packed"_a,
+        "See go_engine.replay.");
+  m.def(
+      "check_game",
+      [](int size, const Moves& black, const Moves& white, const Moves& moves, const Moves& colours,
+         const std::string& ko_rule, int to_play) {
+        const go::GameRecord game = to_record(size, black, white, moves, colours, to_play);
+        const go::KoRule rule = go::parse_ko_rule(ko_rule);
+        nb::gil_scoped_release release;
+        const go::GameFault fault = go::check_game(game, rule);
+        return std::pair(fault.move, fault.reason);
+      },
+      "size"_a, "black"_a, "white"_a, "moves"_a, "colours"_a, "ko_rule"_a, "to_play"_a, "See go_engine.replay.");
+}
+
 // ----------------------------------------------------------------------------------------------------- game batches
 
 using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Seeds = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using MoveProbabilities = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using PlaneBatch = nb::ndarray<std::uint8_t, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
 
 // Checks a list of game numbers and returns its length.
 int checked(const go::GameBatch& batch, const Indices& indices) {
@@ -173,7 +351,7 @@ nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(const std::vector<Stored>& val
   return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()});
 }
 
-nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::optional<PlaneBatch> out,
+nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::optional<OutArray> out,
                        bool player_colour, int threads) {
   const int n = checked(batch, indices);
   const std::size_t size = batch.size();
@@ -181,9 +359,8 @@ nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::
   if (!out) {
     auto* owned = new std::uint8_t[shape[0] * shape[1] * size * size + 1];
     nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
-    out = PlaneBatch(owned, 4, shape, owner);
-  } else if (out->shape(0) < shape[0] || out->shape(1) != shape[1] || out->shape(2) != size ||
-             out->shape(3) != size) {
+    out = OutArray(owned, 4, shape, owner);
+  } else if (out->shape(0) < shape[0] || out->shape(1) != shape[1] || out->shape(2) != size || out->shape(3) != size) {
     throw std::invalid_argument("out has the wrong shape for " + std::to_string(n) + " games of size " +
                                 std::to_string(size));
   }
@@ -216,8 +393,8 @@ nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> game_sample(const go::GameBatc
   require_length(seeds.shape(0), n, "seeds");
   if (probabilities.shape(0) < static_cast<std::size_t>(n) ||
       probabilities.shape(1) != static_cast<std::size_t>(batch.points())) {
-    throw std::invalid_argument("probabilities must be [" + std::to_string(n) + ", " +
-                                std::to_string(batch.points()) + "]");
+    throw std::invalid_argument("probabilities must be [" + std::to_string(n) + ", " + std::to_string(batch.points()) +
+                                "]");
   }
   std::vector<std::int32_t> moves(n);
   {
@@ -327,5 +504,8 @@ NB_MODULE(_core, m) {
   m.attr("WHITE") = -1;
   m.attr("EMPTY") = 0;
   bind_board(m);
+  bind_planes(m);
+  bind_playouts(m);
+  bind_replay(m);
   bind_game_batch(m);
 }

@@ -31,10 +31,10 @@ public:
   const std::vector<std::int32_t>& moves(int game) const { return moves_[game]; }
 
   // One entry a game, kept up to date by play and reset.
-  const std::vector<std::int8_t>& to_play() const { return to_play_; }           // BLACK = 1, WHITE = -1
-  const std::vector<std::uint8_t>& over() const { return over_; }                // two passes, or the cap reached
-  const std::vector<std::uint8_t>& capped() const { return capped_; }            // over by the cap
-  const std::vector<std::int8_t>& winners() const { return winners_; }           // sign of the area score once over
+  const std::vector<std::int8_t>& to_play() const { return to_play_; }            // BLACK = 1, WHITE = -1
+  const std::vector<std::uint8_t>& over() const { return over_; }                 // two passes, or the cap reached
+  const std::vector<std::uint8_t>& capped() const { return capped_; }             // over by the cap
+  const std::vector<std::int8_t>& winners() const { return winners_; }            // sign of the area score once over
   const std::vector<std::int32_t>& move_numbers() const { return move_numbers_; } // plies played
 
   // Plays moves[k] in game indices[k]. Throws IllegalMove (or std::invalid_argument for a finished game) naming the
