@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "board.hpp"
+#include "game_batch.hpp"
 #include "planes.hpp"
 #include "playout.hpp"
 #include "replay.hpp"
@@ -324,6 +325,177 @@ void bind_replay(nb::module_& m) {
       "size"_a, "black"_a, "white"_a, "moves"_a, "colours"_a, "ko_rule"_a, "to_play"_a, "See go_engine.replay.");
 }
 
+// ----------------------------------------------------------------------------------------------------- game batches
+
+using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Seeds = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using MoveProbabilities = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Checks a list of game numbers and returns its length.
+int checked(const go::GameBatch& batch, const Indices& indices) {
+  const int n = static_cast<int>(indices.shape(0));
+  batch.check_indices(indices.data(), n);
+  return n;
+}
+
+void require_length(std::size_t length, int n, const char* what) {
+  if (length != static_cast<std::size_t>(n)) {
+    throw std::invalid_argument(std::to_string(n) + " games but " + std::to_string(length) + " " + what);
+  }
+}
+
+// A read-only view of numbers that the batch keeps up to date.
+template <typename T, typename Stored>
+nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(const std::vector<Stored>& values) {
+  static_assert(sizeof(T) == sizeof(Stored));
+  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()});
+}
+
+nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::optional<OutArray> out,
+                       bool player_colour, int threads) {
+  const int n = checked(batch, indices);
+  const std::size_t size = batch.size();
+  const std::size_t shape[4] = {static_cast<std::size_t>(n), player_colour ? 49U : 48U, size, size};
+  if (!out) {
+    auto* owned = new std::uint8_t[shape[0] * shape[1] * size * size + 1];
+    nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
+    out = OutArray(owned, 4, shape, owner);
+  } else if (out->shape(0) < shape[0] || out->shape(1) != shape[1] || out->shape(2) != size || out->shape(3) != size) {
+    throw std::invalid_argument("out has the wrong shape for " + std::to_string(n) + " games of size " +
+                                std::to_string(size));
+  }
+  std::uint8_t* data = out->data();
+  {
+    nb::gil_scoped_release unlocked;
+    batch.planes(indices.data(), n, player_colour, data, threads);
+  }
+  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>(*out));
+}
+
+template <typename Write>
+nb::ndarray<nb::numpy, bool, nb::ndim<2>> game_mask(const go::GameBatch& batch, const Indices& indices,
+                                                    std::size_t columns, const Write& write) {
+  const int n = checked(batch, indices);
+  const std::size_t shape[2] = {static_cast<std::size_t>(n), columns};
+  auto* owned = new bool[shape[0] * shape[1] + 1];
+  nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+  {
+    nb::gil_scoped_release unlocked;
+    write(n, owned);
+  }
+  return nb::ndarray<nb::numpy, bool, nb::ndim<2>>(owned, 2, shape, owner);
+}
+
+nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> game_sample(const go::GameBatch& batch, const Indices& indices,
+                                                              const MoveProbabilities& probabilities,
+                                                              double temperature, const Seeds& seeds, int threads) {
+  const int n = checked(batch, indices);
+  require_length(seeds.shape(0), n, "seeds");
+  if (probabilities.shape(0) < static_cast<std::size_t>(n) ||
+      probabilities.shape(1) != static_cast<std::size_t>(batch.points())) {
+    throw std::invalid_argument("probabilities must be [" + std::to_string(n) + ", " + std::to_string(batch.points()) +
+                                "]");
+  }
+  std::vector<std::int32_t> moves(n);
+  {
+    nb::gil_scoped_release unlocked;
+    batch.sample(indices.data(), n, probabilities.data(), temperature, seeds.data(), moves.data(), threads);
+  }
+  return to_numpy<std::int32_t, 1>(std::move(moves), {static_cast<std::size_t>(n)});
+}
+
+void bind_game_batch(nb::module_& m) {
+  using go::GameBatch;
+  const auto inside = nb::rv_policy::reference_internal;
+  nb::class_<GameBatch>(m, "GameBatch",
+                        "Many games side by side, named by their numbers 0..n-1: positional superko by default, two "
+                        "passes or max_plies (0: 2 * size * size) end a game, which is then scored as it stands.")
+      .def(
+          "__init__",
+          [](GameBatch* self, int n, int size, double komi, const std::string& ko_rule, int max_plies) {
+            new (self) GameBatch(n, size, komi, go::parse_ko_rule(ko_rule), max_plies);
+          },
+          "n"_a, "size"_a = 9, "komi"_a = 7.5, "ko_rule"_a = "positional", "max_plies"_a = 0)
+      .def("__len__", &GameBatch::count)
+      .def_prop_ro("size", &GameBatch::size)
+      .def_prop_ro("komi", &GameBatch::komi)
+      .def_prop_ro("max_plies", &GameBatch::max_plies)
+      .def_prop_ro(
+          "to_play", [](const GameBatch& b) { return view<std::int8_t>(b.to_play()); }, inside,
+          "int8[n]: BLACK or WHITE. These five are live views: copy what must not change.")
+      .def_prop_ro(
+          "over", [](const GameBatch& b) { return view<bool>(b.over()); }, inside, "bool[n]")
+      .def_prop_ro(
+          "capped", [](const GameBatch& b) { return view<bool>(b.capped()); }, inside,
+          "bool[n]: over because max_plies was reached.")
+      .def_prop_ro(
+          "winners", [](const GameBatch& b) { return view<std::int8_t>(b.winners()); }, inside,
+          "int8[n]: sign of the area score of a game that is over, else 0.")
+      .def_prop_ro(
+          "move_numbers", [](const GameBatch& b) { return view<std::int32_t>(b.move_numbers()); }, inside,
+          "int32[n]: plies played.")
+      .def(
+          "play",
+          [](GameBatch& b, const Indices& indices, const Indices& moves) {
+            const int n = checked(b, indices);
+            require_length(moves.shape(0), n, "moves");
+            nb::gil_scoped_release unlocked;
+            b.play(indices.data(), moves.data(), n);
+          },
+          "indices"_a, "moves"_a,
+          "Plays moves[k] in game indices[k]. Raises IllegalMoveError naming the game; games before it in the list "
+          "have then been played.")
+      .def(
+          "reset", [](GameBatch& b, const Indices& indices) { b.reset(indices.data(), checked(b, indices)); },
+          "indices"_a, "Starts these games anew.")
+      .def("planes", &game_planes, "indices"_a, "out"_a = nb::none(), "player_colour"_a = false, "threads"_a = 1,
+           "uint8[m, 48 or 49, size, size] for the side to play; `out` may have more rows than there are games.")
+      .def(
+          "sensible",
+          [](const GameBatch& b, const Indices& indices, int threads) {
+            return game_mask(b, indices, b.points(),
+                             [&](int n, bool* out) { b.sensible(indices.data(), n, out, threads); });
+          },
+          "indices"_a, "threads"_a = 1, "bool[m, size * size]: legal moves that do not fill an own eye.")
+      .def(
+          "legal",
+          [](const GameBatch& b, const Indices& indices, int threads) {
+            return game_mask(b, indices, b.points() + 1,
+                             [&](int n, bool* out) { b.legal(indices.data(), n, out, threads); });
+          },
+          "indices"_a, "threads"_a = 1, "bool[m, size * size + 1]: legal moves, pass last.")
+      .def(
+          "moves",
+          [](const GameBatch& b, int game) {
+            b.check_indices(&game, 1);
+            std::vector<std::int32_t> moves = b.moves(game);
+            const std::size_t n = moves.size();
+            return to_numpy<std::int32_t, 1>(std::move(moves), {n});
+          },
+          "game"_a, "int32[plies]: the moves of one game.")
+      .def("sample", &game_sample, "indices"_a, "probabilities"_a, "temperature"_a, "seeds"_a, "threads"_a = 1,
+           "int32[m]: a move each, drawn with probability ~ p^(1/temperature) among the sensible moves (temperature 0: "
+           "the most probable); the pass where none is sensible. A draw depends on the game's seed and move number "
+           "alone. `probabilities` may have more rows than there are games.")
+      .def(
+          "sample_legal",
+          [](const GameBatch& b, const Indices& indices, const Seeds& seeds) {
+            const int n = checked(b, indices);
+            require_length(seeds.shape(0), n, "seeds");
+            std::vector<std::int32_t> moves(n);
+            b.sample_legal(indices.data(), n, seeds.data(), moves.data());
+            return to_numpy<std::int32_t, 1>(std::move(moves), {static_cast<std::size_t>(n)});
+          },
+          "indices"_a, "seeds"_a, "int32[m]: a point drawn uniformly among the legal ones, -1 where none is legal.")
+      .def(
+          "board",
+          [](const GameBatch& b, int game) {
+            b.check_indices(&game, 1);
+            return go::Board(b.board(game));
+          },
+          "game"_a, "A copy of one game's board.");
+}
+
 } // namespace
 
 NB_MODULE(_core, m) {
@@ -335,4 +507,5 @@ NB_MODULE(_core, m) {
   bind_planes(m);
   bind_playouts(m);
   bind_replay(m);
+  bind_game_batch(m);
 }
