@@ -1,8 +1,8 @@
 """Rollout and tree policies as files: one safetensors file each, no pickle.
 
-Tensors: `<patterns>.keys` (uint64, ascending, exact pattern keys) with `<patterns>.weights` (float32), and float32 vectors
-for the kinds of features whose number is fixed. The header carries one JSON text under "alphago": what the policy is,
-what it was trained on, thresholds and counts.
+Tensors: `<patterns>.keys` (uint64, ascending, exact pattern keys) with `<patterns>.weights` (float32), and
+float32 vectors for the kinds of features whose number is fixed. The header carries one JSON text under
+"alphago": what the policy is, what it was trained on, thresholds and counts.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class RolloutPolicyError(ValueError):
 class RolloutPolicy(_core.RolloutPolicy):
     """A linear softmax over the pattern features of Extended Data Table 4.
 
-    `probabilities(board)` and `playouts(board, n, seed, threads=1)` come from the core. `info` is what the file's header
-    says beside kind and format (free: sizes trained on, counts, accuracy).
+    `probabilities(board)` and `playouts(board, n, seed, threads=1)` come from the core. `info` is what the
+    file's header says beside kind and format (free: sizes trained on, counts, accuracy).
     """
 
     info: dict[str, Any]

@@ -30,7 +30,7 @@ class StageParams(BaseModel):
 
 
 class OptimizerParams(BaseModel):
-    """Stochastic gradient descent and its step size over time. The defaults are the paper's: no momentum, halving."""
+    """Stochastic gradient descent and its step size; the defaults are the paper's: no momentum, halving."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -134,4 +134,30 @@ class TrainValueNetworkParams(TrainingParams):
     hidden: int = Field(
         256, ge=1, le=65_536, description="Rectifiers of the fully connected layer before the output."
     )
-    augment: bool = Field(True, description="Show each position in a random one of its 8 symmetries.")
+    augment: bool = Field(
+        False,
+        description="Show each position in a random one of its 8 symmetries; the paper does not say so.",
+    )
+
+
+# --- the other stages ---
+
+
+class ParseGamesParams(StageParams):
+    """Stage 1: game records to training positions."""
+
+
+class TrainRolloutPolicyParams(StageParams):
+    """Stage 2: the fast pattern policies of rollouts and of the tree."""
+
+
+class TrainRlPolicyParams(StageParams):
+    """Stage 4: the policy network improves by self-play."""
+
+
+class GenerateValueSetParams(StageParams):
+    """Stage 5: one position a game with its outcome."""
+
+
+class EvaluateTournamentParams(StageParams):
+    """Stage 7: the players meet and are rated."""

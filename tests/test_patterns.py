@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from go_engine import BLACK, WHITE, Board, _core
 
 SIZE = 9

@@ -11,8 +11,14 @@
 #include <optional>
 
 #include "board.hpp"
+#include "game_batch.hpp"
+#include "planes.hpp"
+#include "playout.hpp"
+#include "replay.hpp"
 #include "rollout.hpp"
 #include "rollout_policy.hpp"
+#include "symmetry.hpp"
+#include "threads.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -145,6 +151,351 @@ void bind_board(nb::module_& m) {
           "diagram"_a, "komi"_a = 7.5, "ko_rule"_a = "positional", "Reads rows of X, O and . (spaces are skipped).")
       .def("area_score", &go::Board::area_score, "Black's area - White's - komi, every stone alive as it stands.");
   m.def("vertex", &go::vertex, "move"_a, "size"_a, "GTP's name of a move, e.g. 'E5' or 'pass'.");
+}
+
+// --------------------------------------------------------------------------------------------------------- planes
+
+using PlaneArray = nb::ndarray<nb::numpy, std::uint8_t>;
+
+// A fresh numpy array of bytes, not initialised.
+PlaneArray new_bytes(std::initializer_list<std::size_t> shape) {
+  std::size_t total = 1;
+  for (const std::size_t n : shape) total *= n;
+  auto* owned = new std::uint8_t[total];
+  nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
+  return PlaneArray(owned, shape.size(), shape.begin(), owner);
+}
+
+PlaneArray planes(const go::Board& board, bool player_colour) {
+  const std::size_t n = board.size();
+  PlaneArray out = new_bytes({static_cast<std::size_t>(go::plane_count(player_colour)), n, n});
+  go::write_planes(board, player_colour, out.data());
+  return out;
+}
+
+// The caller's array of planes [count, planes, size, size], or a new one.
+using OutArray = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
+nb::object planes_out(std::optional<OutArray> given, std::size_t count, int size, bool player_colour) {
+  const std::size_t shape[4] = {count, static_cast<std::size_t>(go::plane_count(player_colour)),
+                                static_cast<std::size_t>(size), static_cast<std::size_t>(size)};
+  if (!given) return nb::cast(new_bytes({shape[0], shape[1], shape[2], shape[3]}));
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (given->shape(i) != shape[i]) {
+      throw std::invalid_argument("out has " + std::to_string(given->shape(i)) + " entries along axis " +
+                                  std::to_string(i) + ", not " + std::to_string(shape[i]));
+    }
+  }
+  return nb::cast(*given);
+}
+
+nb::object planes_batch(const nb::list& boards, std::optional<OutArray> out, int threads, bool player_colour) {
+  constexpr std::size_t kCopied = 256; // boards copied at a time, so that other Python threads may play on meanwhile
+  const std::size_t count = nb::len(boards);
+  const int size = count > 0 ? nb::cast<const go::Board&>(boards[0]).size() : go::kMaxSize;
+  nb::object result = planes_out(out, count, size, player_colour);
+  std::uint8_t* to = nb::cast<OutArray>(result).data();
+  const std::size_t bytes = static_cast<std::size_t>(go::plane_count(player_colour)) * size * size;
+  std::vector<go::Board> copies;
+  for (std::size_t begin = 0; begin < count; begin += kCopied) {
+    const std::size_t end = std::min(count, begin + kCopied);
+    copies.clear();
+    for (std::size_t i = begin; i < end; ++i) {
+      copies.push_back(nb::cast<const go::Board&>(boards[i]));
+      if (copies.back().size() != size) throw std::invalid_argument("boards of different sizes in one batch");
+    }
+    nb::gil_scoped_release release;
+    go::parallel_for(static_cast<int>(copies.size()), 4, threads, [&](int first, int last) {
+      for (int i = first; i < last; ++i) go::write_planes(copies[i], player_colour, to + (begin + i) * bytes);
+    });
+  }
+  return result;
+}
+
+void bind_planes(nb::module_& m) {
+  m.def("planes", &planes, "board"_a, "player_colour"_a = false,
+        "uint8[48 or 49, size, size]: the feature planes for the side to move.");
+  m.def("planes_batch", &planes_batch, "boards"_a, "out"_a.noconvert() = nb::none(), "threads"_a = 1,
+        "player_colour"_a = false, "uint8[n, 48 or 49, size, size], written to `out` if given.");
+  m.def(
+      "symmetry_table",
+      [](int size) {
+        std::vector<std::int16_t> table;
+        for (int k = 0; k < go::kSymmetries; ++k) {
+          const go::MoveMap& map = go::symmetry_map(size, k);
+          table.insert(table.end(), map.begin(), map.begin() + size * size + 1);
+        }
+        return to_numpy<std::int16_t, 2>(std::move(table),
+                                         {go::kSymmetries, static_cast<std::size_t>(size * size + 1)});
+      },
+      "size"_a, "int16[8, size * size + 1]: where each symmetry moves each move; the pass stays.");
+}
+
+// -------------------------------------------------------------------------------------------------------- playouts
+
+void bind_playouts(nb::module_& m) {
+  m.def(
+      "random_playouts",
+      [](const go::Board& board, int n, std::uint64_t seed, int threads) {
+        if (n < 0) throw std::invalid_argument("n is negative");
+        std::vector<std::int8_t> winners(n);
+        std::vector<std::int32_t> moves(n);
+        const go::Board start = board;
+        {
+          nb::gil_scoped_release release;
+          go::random_playouts(start, n, seed, threads, winners.data(), moves.data());
+        }
+        const std::size_t length = n;
+        return nb::make_tuple(to_numpy<std::int8_t, 1>(std::move(winners), {length}),
+                              to_numpy<std::int32_t, 1>(std::move(moves), {length}));
+      },
+      "board"_a, "n"_a, "seed"_a, "threads"_a = 1,
+      "n playouts, uniform over moves that fill no own eye, simple ko: (winners int8[n], plies int32[n]).");
+}
+
+// ---------------------------------------------------------------------------------------------------------- replay
+
+using Moves = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::vector<int> to_vector(const Moves& array) { return {array.data(), array.data() + array.shape(0)}; }
+
+go::GameRecord to_record(int size, const Moves& black, const Moves& white, const Moves& moves, const Moves& colours,
+                         int to_play) {
+  go::GameRecord game;
+  game.size = size;
+  game.black = to_vector(black);
+  game.white = to_vector(white);
+  game.moves = to_vector(moves);
+  for (const int sign : to_vector(colours))
+    game.colours.push_back(static_cast<std::int8_t>(go::to_sign(parse_colour(sign))));
+  game.to_play = parse_colour(to_play);
+  return game;
+}
+
+using GameTuple = std::tuple<int, Moves, Moves, Moves, Moves, Moves, Moves, int>;
+
+// Rows of all games one after the other: uint8[rows, planes, size, size] or, packed, uint8[rows, bytes].
+nb::object replay_planes_games(const std::vector<GameTuple>& tuples, int threads, bool player_colour, bool packed) {
+  std::vector<go::GameRecord> games;
+  std::vector<go::PositionChoice> choices;
+  std::vector<std::size_t> first_row;
+  std::size_t rows = 0;
+  const std::size_t size = tuples.empty() ? go::kMaxSize : std::get<0>(tuples.front());
+  for (const auto& [game_size, black, white, moves, colours, plies, symmetries, to_play] : tuples) {
+    if (static_cast<std::size_t>(game_size) != size)
+      throw std::invalid_argument("games of different sizes in one batch");
+    games.push_back(to_record(game_size, black, white, moves, colours, to_play));
+    choices.push_back({to_vector(plies), to_vector(symmetries)});
+    first_row.push_back(rows);
+    rows += choices.back().plies.size();
+  }
+  go::Geometry::of(static_cast<int>(size)); // checks the size
+  const go::PlaneFormat format{player_colour, packed};
+  const std::size_t bytes = format.bytes(static_cast<int>(size));
+  PlaneArray out = packed ? new_bytes({rows, bytes})
+                          : new_bytes({rows, static_cast<std::size_t>(go::plane_count(player_colour)), size, size});
+  std::uint8_t* to = out.data();
+  {
+    nb::gil_scoped_release release;
+    go::parallel_for(static_cast<int>(games.size()), 1, threads, [&](int begin, int end) {
+      for (int i = begin; i < end; ++i) {
+        try {
+          go::replay_planes(games[i], choices[i], format, to + first_row[i] * bytes);
+        } catch (const go::IllegalMove& error) {
+          throw go::IllegalMove("game " + std::to_string(i) + ": " + error.what());
+        } catch (const std::invalid_argument& error) {
+          throw std::invalid_argument("game " + std::to_string(i) + ": " + error.what());
+        }
+      }
+    });
+  }
+  return nb::cast(out);
+}
+
+void bind_replay(nb::module_& m) {
+  m.def("replay_planes_games", &replay_planes_games, "games"_a, "threads"_a, "player_colour"_a, "packed"_a,
+        "See go_engine.replay.");
+  m.def(
+      "check_game",
+      [](int size, const Moves& black, const Moves& white, const Moves& moves, const Moves& colours,
+         const std::string& ko_rule, int to_play) {
+        const go::GameRecord game = to_record(size, black, white, moves, colours, to_play);
+        const go::KoRule rule = go::parse_ko_rule(ko_rule);
+        nb::gil_scoped_release release;
+        const go::GameFault fault = go::check_game(game, rule);
+        return std::pair(fault.move, fault.reason);
+      },
+      "size"_a, "black"_a, "white"_a, "moves"_a, "colours"_a, "ko_rule"_a, "to_play"_a, "See go_engine.replay.");
+}
+
+// ----------------------------------------------------------------------------------------------------- game batches
+
+using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Seeds = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using MoveProbabilities = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Checks a list of game numbers and returns its length.
+int checked(const go::GameBatch& batch, const Indices& indices) {
+  const int n = static_cast<int>(indices.shape(0));
+  batch.check_indices(indices.data(), n);
+  return n;
+}
+
+void require_length(std::size_t length, int n, const char* what) {
+  if (length != static_cast<std::size_t>(n)) {
+    throw std::invalid_argument(std::to_string(n) + " games but " + std::to_string(length) + " " + what);
+  }
+}
+
+// A read-only view of numbers that the batch keeps up to date.
+template <typename T, typename Stored>
+nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(const std::vector<Stored>& values) {
+  static_assert(sizeof(T) == sizeof(Stored));
+  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()});
+}
+
+nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::optional<OutArray> out,
+                       bool player_colour, int threads) {
+  const int n = checked(batch, indices);
+  const std::size_t size = batch.size();
+  const std::size_t shape[4] = {static_cast<std::size_t>(n), player_colour ? 49U : 48U, size, size};
+  if (!out) {
+    auto* owned = new std::uint8_t[shape[0] * shape[1] * size * size + 1];
+    nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
+    out = OutArray(owned, 4, shape, owner);
+  } else if (out->shape(0) < shape[0] || out->shape(1) != shape[1] || out->shape(2) != size || out->shape(3) != size) {
+    throw std::invalid_argument("out has the wrong shape for " + std::to_string(n) + " games of size " +
+                                std::to_string(size));
+  }
+  std::uint8_t* data = out->data();
+  {
+    nb::gil_scoped_release unlocked;
+    batch.planes(indices.data(), n, player_colour, data, threads);
+  }
+  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>(*out));
+}
+
+template <typename Write>
+nb::ndarray<nb::numpy, bool, nb::ndim<2>> game_mask(const go::GameBatch& batch, const Indices& indices,
+                                                    std::size_t columns, const Write& write) {
+  const int n = checked(batch, indices);
+  const std::size_t shape[2] = {static_cast<std::size_t>(n), columns};
+  auto* owned = new bool[shape[0] * shape[1] + 1];
+  nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+  {
+    nb::gil_scoped_release unlocked;
+    write(n, owned);
+  }
+  return nb::ndarray<nb::numpy, bool, nb::ndim<2>>(owned, 2, shape, owner);
+}
+
+nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> game_sample(const go::GameBatch& batch, const Indices& indices,
+                                                              const MoveProbabilities& probabilities,
+                                                              double temperature, const Seeds& seeds, int threads) {
+  const int n = checked(batch, indices);
+  require_length(seeds.shape(0), n, "seeds");
+  if (probabilities.shape(0) < static_cast<std::size_t>(n) ||
+      probabilities.shape(1) != static_cast<std::size_t>(batch.points())) {
+    throw std::invalid_argument("probabilities must be [" + std::to_string(n) + ", " + std::to_string(batch.points()) +
+                                "]");
+  }
+  std::vector<std::int32_t> moves(n);
+  {
+    nb::gil_scoped_release unlocked;
+    batch.sample(indices.data(), n, probabilities.data(), temperature, seeds.data(), moves.data(), threads);
+  }
+  return to_numpy<std::int32_t, 1>(std::move(moves), {static_cast<std::size_t>(n)});
+}
+
+void bind_game_batch(nb::module_& m) {
+  using go::GameBatch;
+  const auto inside = nb::rv_policy::reference_internal;
+  nb::class_<GameBatch>(m, "GameBatch",
+                        "Many games side by side, named by their numbers 0..n-1: positional superko by default, two "
+                        "passes or max_plies (0: 2 * size * size) end a game, which is then scored as it stands.")
+      .def(
+          "__init__",
+          [](GameBatch* self, int n, int size, double komi, const std::string& ko_rule, int max_plies) {
+            new (self) GameBatch(n, size, komi, go::parse_ko_rule(ko_rule), max_plies);
+          },
+          "n"_a, "size"_a = 9, "komi"_a = 7.5, "ko_rule"_a = "positional", "max_plies"_a = 0)
+      .def("__len__", &GameBatch::count)
+      .def_prop_ro("size", &GameBatch::size)
+      .def_prop_ro("komi", &GameBatch::komi)
+      .def_prop_ro("max_plies", &GameBatch::max_plies)
+      .def_prop_ro(
+          "to_play", [](const GameBatch& b) { return view<std::int8_t>(b.to_play()); }, inside,
+          "int8[n]: BLACK or WHITE. These five are live views: copy what must not change.")
+      .def_prop_ro(
+          "over", [](const GameBatch& b) { return view<bool>(b.over()); }, inside, "bool[n]")
+      .def_prop_ro(
+          "capped", [](const GameBatch& b) { return view<bool>(b.capped()); }, inside,
+          "bool[n]: over because max_plies was reached.")
+      .def_prop_ro(
+          "winners", [](const GameBatch& b) { return view<std::int8_t>(b.winners()); }, inside,
+          "int8[n]: sign of the area score of a game that is over, else 0.")
+      .def_prop_ro(
+          "move_numbers", [](const GameBatch& b) { return view<std::int32_t>(b.move_numbers()); }, inside,
+          "int32[n]: plies played.")
+      .def(
+          "play",
+          [](GameBatch& b, const Indices& indices, const Indices& moves) {
+            const int n = checked(b, indices);
+            require_length(moves.shape(0), n, "moves");
+            nb::gil_scoped_release unlocked;
+            b.play(indices.data(), moves.data(), n);
+          },
+          "indices"_a, "moves"_a,
+          "Plays moves[k] in game indices[k]. Raises IllegalMoveError naming the game; games before it in the list "
+          "have then been played.")
+      .def(
+          "reset", [](GameBatch& b, const Indices& indices) { b.reset(indices.data(), checked(b, indices)); },
+          "indices"_a, "Starts these games anew.")
+      .def("planes", &game_planes, "indices"_a, "out"_a = nb::none(), "player_colour"_a = false, "threads"_a = 1,
+           "uint8[m, 48 or 49, size, size] for the side to play; `out` may have more rows than there are games.")
+      .def(
+          "sensible",
+          [](const GameBatch& b, const Indices& indices, int threads) {
+            return game_mask(b, indices, b.points(),
+                             [&](int n, bool* out) { b.sensible(indices.data(), n, out, threads); });
+          },
+          "indices"_a, "threads"_a = 1, "bool[m, size * size]: legal moves that do not fill an own eye.")
+      .def(
+          "legal",
+          [](const GameBatch& b, const Indices& indices, int threads) {
+            return game_mask(b, indices, b.points() + 1,
+                             [&](int n, bool* out) { b.legal(indices.data(), n, out, threads); });
+          },
+          "indices"_a, "threads"_a = 1, "bool[m, size * size + 1]: legal moves, pass last.")
+      .def(
+          "moves",
+          [](const GameBatch& b, int game) {
+            b.check_indices(&game, 1);
+            std::vector<std::int32_t> moves = b.moves(game);
+            const std::size_t n = moves.size();
+            return to_numpy<std::int32_t, 1>(std::move(moves), {n});
+          },
+          "game"_a, "int32[plies]: the moves of one game.")
+      .def("sample", &game_sample, "indices"_a, "probabilities"_a, "temperature"_a, "seeds"_a, "threads"_a = 1,
+           "int32[m]: a move each, drawn with probability ~ p^(1/temperature) among the sensible moves (temperature 0: "
+           "the most probable); the pass where none is sensible. A draw depends on the game's seed and move number "
+           "alone. `probabilities` may have more rows than there are games.")
+      .def(
+          "sample_legal",
+          [](const GameBatch& b, const Indices& indices, const Seeds& seeds) {
+            const int n = checked(b, indices);
+            require_length(seeds.shape(0), n, "seeds");
+            std::vector<std::int32_t> moves(n);
+            b.sample_legal(indices.data(), n, seeds.data(), moves.data());
+            return to_numpy<std::int32_t, 1>(std::move(moves), {static_cast<std::size_t>(n)});
+          },
+          "indices"_a, "seeds"_a, "int32[m]: a point drawn uniformly among the legal ones, -1 where none is legal.")
+      .def(
+          "board",
+          [](const GameBatch& b, int game) {
+            b.check_indices(&game, 1);
+            return go::Board(b.board(game));
+          },
+          "game"_a, "A copy of one game's board.");
 }
 
 // -------------------------------------------------------------------------------------------------------- rollouts
@@ -302,5 +653,9 @@ NB_MODULE(_core, m) {
   m.attr("WHITE") = -1;
   m.attr("EMPTY") = 0;
   bind_board(m);
+  bind_planes(m);
+  bind_playouts(m);
+  bind_replay(m);
+  bind_game_batch(m);
   bind_rollout_policy(m);
 }

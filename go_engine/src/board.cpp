@@ -103,6 +103,16 @@ int Board::play(int move, Colour colour) {
     throw IllegalMove("illegal move " + std::string(colour == kBlack ? "B " : "W ") + vertex(move, size()) +
                       " at move " + std::to_string(move_number_ + 1) + ": " + why_illegal(move, colour));
   }
+  return apply(move, colour);
+}
+
+bool Board::try_play(int move, Colour colour) {
+  if (!legal(move, colour)) return false;
+  apply(move, colour);
+  return true;
+}
+
+int Board::apply(int move, Colour colour) {
   int taken = 0;
   ++move_number_;
   last_taken_count_ = 0;

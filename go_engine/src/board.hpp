@@ -46,9 +46,11 @@ public:
   // Moves are row * size + col, size * size passes.
   int play(int move, Colour colour); // returns stones taken; throws IllegalMove saying why
   int play(int move) { return play(move, to_play_); }
+  bool try_play(int move, Colour colour);    // false for an illegal move, which changes nothing
   bool legal(int move, Colour colour) const; // false for numbers that are no move
   bool legal_point(Point p, Colour colour) const;
   bool sensible_point(Point p, Colour colour) const { return !position_.eye(p, colour) && legal_point(p, colour); }
+  bool repeats(Point p, Colour colour) const;             // would this otherwise legal move break the superko rule?
   std::string why_illegal(int move, Colour colour) const; // empty for a legal move
 
   // Adds and removes stones (handicap, AB/AW/AE) and starts the history anew: this position is the first of the game.
@@ -67,12 +69,12 @@ public:
   void set_to_play(Colour colour) { to_play_ = colour; }
   int move_number() const { return move_number_; }
   int pass_move() const { return geometry().moves; }
+  int passes() const { return passes_; } // in a row, just made
   bool over() const { return passes_ >= 2; }
   int last_move() const { return last_move_; }               // -1 before the first move
   int move_before_last() const { return move_before_last_; } // the move before that, -1 if there is none
   // The stones that the last move took; empty also when they were more than kTakenRemembered.
   std::span<const Point> last_taken() const { return {last_taken_.data(), last_taken_count_}; }
-  int passes() const { return passes_; } // in a row, up to now
   double area_score() const { return position_.area() - komi_; }
   std::uint64_t hash() const { return position_.hash(); } // of the stones alone
   // 1 for the stone played last, 2 for the one before (passes count as turns); 0 for setup stones and empty points.
@@ -80,8 +82,8 @@ public:
   std::string to_string() const;
 
 private:
+  int apply(int move, Colour colour);
   std::uint64_t history_key(std::uint64_t stones, Colour next) const;
-  bool repeats(Point p, Colour colour) const;
 
   Position position_;
   double komi_;

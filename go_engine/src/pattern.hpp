@@ -19,6 +19,7 @@
 #include <span>
 
 #include "geometry.hpp"
+#include "symmetry.hpp"
 
 namespace go {
 
@@ -30,7 +31,6 @@ inline constexpr int kDiamondPoints = 12; // of the diamond
 inline constexpr PatternKey kRingMask = (PatternKey{1} << (kCodeBits * kRingPoints)) - 1;
 inline constexpr PatternKey kDiamondMask = (PatternKey{1} << (kCodeBits * kDiamondPoints)) - 1;
 inline constexpr int kLibertyClasses = 3; // 1, 2, >= 3 liberties
-inline constexpr int kSymmetries = 8;
 
 inline constexpr unsigned kWallCode = 4;
 

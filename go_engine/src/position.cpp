@@ -130,6 +130,86 @@ int Position::play(Point p, Colour c) {
   return taken;
 }
 
+int Position::play(Point p, Colour c, Undo& undo) {
+  undo.point = p;
+  undo.colour = c;
+  undo.ko = ko_;
+  undo.ko_colour = ko_colour_;
+  undo.hash = hash_;
+  undo.captured_stones = captured_stones_;
+  undo.empty_index = empty_index_[p];
+  undo.self = {head_[p], next_[p], chain_[p]};
+  undo.count = 0;
+  for (int offset : geometry_->neighbour) {
+    const Point q = static_cast<Point>(p + offset);
+    if (colour_[q] == kEmpty || colour_[q] == kWall) continue;
+    const Point name = head_[q];
+    bool seen = false;
+    for (int i = 0; i < undo.count; ++i) seen |= undo.neighbours[i].name == name;
+    if (!seen) undo.neighbours[undo.count++] = {name, next_[name], chain_[name]};
+  }
+  return play(p, c);
+}
+
+void Position::undo(const Undo& undo) {
+  const Point p = undo.point;
+  // Stones taken come back first: the chains that gained liberties by that are still as they were left.
+  for (int i = 0; i < undo.count; ++i) {
+    const Point name = undo.neighbours[i].name;
+    if (colour_[name] == kEmpty) restore(name, opponent(undo.colour));
+  }
+  // The chains next to the move: joining has changed `next_` at their names only, and the heads of their stones.
+  for (int i = 0; i < undo.count; ++i) {
+    const auto& [name, next, chain] = undo.neighbours[i];
+    chain_[name] = chain;
+    next_[name] = next;
+  }
+  for (int i = 0; i < undo.count; ++i) {
+    const Point name = undo.neighbours[i].name;
+    if (head_[name] == name) continue;
+    Point s = name;
+    do {
+      head_[s] = name;
+      s = next_[s];
+    } while (s != name);
+  }
+  const int change = (1 << kShift[kEmpty]) - (1 << kShift[undo.colour]);
+  for (int offset : geometry_->neighbour)
+    around_[p + offset] = static_cast<std::uint16_t>(around_[p + offset] + change);
+  colour_[p] = kEmpty;
+  head_[p] = undo.self.name;
+  next_[p] = undo.self.next;
+  chain_[p] = undo.self.chain;
+  if (undo.empty_index != empty_count_) {
+    const Point moved = empty_[undo.empty_index];
+    empty_[empty_count_] = moved;
+    empty_index_[moved] = empty_count_;
+  }
+  empty_[undo.empty_index] = p;
+  empty_index_[p] = undo.empty_index;
+  ++empty_count_;
+  ko_ = undo.ko;
+  ko_colour_ = undo.ko_colour;
+  hash_ = undo.hash;
+  captured_stones_ = undo.captured_stones;
+}
+
+// Puts a taken chain back, the reverse of `capture`: its stones are still tied in their ring.
+void Position::restore(Point stone, Colour c) {
+  const int change = (1 << kShift[c]) - (1 << kShift[kEmpty]);
+  Point s = stone;
+  do {
+    colour_[s] = c;
+    --empty_count_;
+    for (int offset : geometry_->neighbour) {
+      const Point q = static_cast<Point>(s + offset);
+      around_[q] = static_cast<std::uint16_t>(around_[q] + change);
+      if (colour_[q] == opponent(c)) chain_[head_[q]].remove_liberty(s);
+    }
+    s = next_[s];
+  } while (s != stone);
+}
+
 std::uint64_t Position::hash_after(Point p, Colour c) const {
   const auto& keys = Zobrist::keys().stone;
   const Colour enemy = opponent(c);

@@ -1,8 +1,8 @@
 #include "rollout.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
+
+#include "threads.hpp"
 
 namespace go {
 
@@ -28,7 +28,6 @@ PlayoutResult RolloutState::finish(Random& random, int max_plies) {
     play(choose(random));
     ++result.moves;
   }
-  result.capped = !over();
   const double score = board_.area_score();
   result.winner = (score > 0) - (score < 0);
   return result;
@@ -37,17 +36,14 @@ PlayoutResult RolloutState::finish(Random& random, int max_plies) {
 std::vector<PlayoutResult> rollout_playouts(const RolloutPolicy& policy, const Board& board, int n, std::uint64_t seed,
                                             int threads) {
   std::vector<PlayoutResult> results(static_cast<std::size_t>(std::max(n, 0)));
-  std::atomic<int> next = 0;
-  auto work = [&] {
-    for (int i = next++; i < n; i = next++) {
+  constexpr int kBlock = 4; // playouts taken by a thread at a time
+  parallel_for(n, kBlock, threads, [&](int begin, int end) {
+    for (int i = begin; i < end; ++i) {
       Random random(seed, static_cast<std::uint64_t>(i));
       RolloutState state(policy, board);
       results[static_cast<std::size_t>(i)] = state.finish(random, playout_cap(board.size()));
     }
-  };
-  std::vector<std::jthread> helpers;
-  for (int t = 1; t < std::min(threads, n); ++t) helpers.emplace_back(work);
-  work();
+  });
   return results;
 }
 

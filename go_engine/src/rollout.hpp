@@ -4,19 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "playout.hpp"
 #include "random.hpp"
 #include "rollout_policy.hpp"
 
 namespace go {
-
-struct PlayoutResult {
-  int winner = 0; // 1 Black, -1 White, 0 a draw
-  int moves = 0;  // plies played, passes included
-  bool capped = false;
-};
-
-// Plies after which a playout is scored as it stands.
-constexpr int playout_cap(int size) { return 2 * size * size; }
 
 // A position being played on by a policy. Only simple ko is watched: superko would need the history.
 class RolloutState {
