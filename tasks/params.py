@@ -1,8 +1,8 @@
 """The parameters of every stage: pydantic models with the paper's values as defaults.
 
-Each field has a description (with its unit) and bounds: Prefect shows them as a form, the command line refuses
-what lies outside, the stage's documentation page is made from them. `flows.params` re-exports these and lays a
-profile and `--set` over them.
+Each field has a description (with its unit) and bounds: Prefect shows them as a form, the command line
+refuses what lies outside, the stage's documentation page is made from them. `flows.params` re-exports these
+and lays a profile and `--set` over them.
 """
 
 from __future__ import annotations
