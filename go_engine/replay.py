@@ -12,7 +12,7 @@ BLACK = 1
 
 
 class ReplayGame(NamedTuple):
-    """A game and the positions wanted of it. Moves are row * size + col (the pass size * size), colours 1, -1.
+    """A game and the positions wanted of it. Moves are row * size + col (pass: size * size), colours 1, -1.
 
     `plies` ascend from 0 (repeats allowed): ply t is the position before move t, seen by that move's colour.
     `symmetries` has the symmetry 0..7 of each of them.
@@ -88,6 +88,6 @@ def check_game(
 
     Raises ValueError for a size, setup or colour that is none.
     """
-    lists = zip(("black", "white", "moves", "colours"), (black, white, moves, colours), strict=True)
-    arrays = [_integers(values, what) for what, values in lists]
-    return _core.check_game(size, *arrays, ko_rule, to_play)
+    setup = _integers(black, "black"), _integers(white, "white")
+    played = _integers(moves, "moves"), _integers(colours, "colours")
+    return _core.check_game(size, *setup, *played, ko_rule, to_play)

@@ -1,7 +1,7 @@
 """The eight symmetries of the square board.
 
-Symmetry k mirrors left and right if k >= 4, then makes k % 4 quarter turns to the left. Arrays are moved along
-their last two axes; `symmetry(grid, k)` and `symmetry_move(move, size, k)` agree with each other.
+Symmetry k mirrors left and right if k >= 4, then makes k % 4 quarter turns to the left. Arrays are moved
+along their last two axes; `symmetry(grid, k)` and `symmetry_move(move, size, k)` agree with each other.
 """
 
 from functools import cache

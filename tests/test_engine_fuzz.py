@@ -170,5 +170,5 @@ def test_long_run() -> None:
     rng = np.random.default_rng(int(os.environ.get("ALPHAGO_FUZZ_SEED", "3")))
     played = 0
     while played < LONG_RUN:
-        size = int(rng.integers(2, 20))
-        played += play_random_game(rng, size, str(rng.choice(RULES)), 100 + 2 * size * size, min(0.25, 3 / size**2))
+        size, rule = int(rng.integers(2, 20)), str(rng.choice(RULES))
+        played += play_random_game(rng, size, rule, 100 + 2 * size * size, min(0.25, 3 / size**2))

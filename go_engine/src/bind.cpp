@@ -11,10 +11,13 @@
 #include <optional>
 
 #include "board.hpp"
+#include "game_batch.hpp"
 #include "ladder.hpp"
 #include "planes.hpp"
 #include "playout.hpp"
 #include "replay.hpp"
+#include "rollout.hpp"
+#include "rollout_policy.hpp"
 #include "symmetry.hpp"
 #include "threads.hpp"
 
@@ -241,7 +244,10 @@ void bind_planes(nb::module_& m) {
   m.def("planes", &planes, "board"_a, "player_colour"_a = false,
         "uint8[48 or 49, size, size]: the feature planes for the side to move.");
   m.def("planes_batch", &planes_batch, "boards"_a, "out"_a.noconvert() = nb::none(), "threads"_a = 1,
-        "player_colour"_a = false, "uint8[n, 48 or 49, size, size], written to `out` if given.");
+        "player_colour"_a = false,
+        nb::sig("def planes_batch(boards: list[Board], out: NDArray[numpy.uint8] | None = None, threads: int = 1, "
+                "player_colour: bool = False) -> NDArray[numpy.uint8]"),
+        "uint8[n, 48 or 49, size, size], written to `out` if given.");
   m.def(
       "symmetry_table",
       [](int size) {
@@ -300,13 +306,14 @@ go::GameRecord to_record(int size, const Moves& black, const Moves& white, const
 using GameTuple = std::tuple<int, Moves, Moves, Moves, Moves, Moves, Moves, int>;
 
 // Rows of all games one after the other: uint8[rows, planes, size, size] or, packed, uint8[rows, bytes].
-nb::object replay_planes_games(const std::vector<GameTuple>& tuples, int threads, bool player_colour, bool packed) {
+PlaneArray replay_planes_games(const nb::list& tuples, int threads, bool player_colour, bool packed) {
   std::vector<go::GameRecord> games;
   std::vector<go::PositionChoice> choices;
   std::vector<std::size_t> first_row;
   std::size_t rows = 0;
-  const std::size_t size = tuples.empty() ? go::kMaxSize : std::get<0>(tuples.front());
-  for (const auto& [game_size, black, white, moves, colours, plies, symmetries, to_play] : tuples) {
+  const std::size_t size = nb::len(tuples) == 0 ? go::kMaxSize : std::get<0>(nb::cast<GameTuple>(tuples[0]));
+  for (const nb::handle tuple : tuples) {
+    const auto& [game_size, black, white, moves, colours, plies, symmetries, to_play] = nb::cast<GameTuple>(tuple);
     if (static_cast<std::size_t>(game_size) != size)
       throw std::invalid_argument("games of different sizes in one batch");
     games.push_back(to_record(game_size, black, white, moves, colours, to_play));
@@ -334,7 +341,7 @@ nb::object replay_planes_games(const std::vector<GameTuple>& tuples, int threads
       }
     });
   }
-  return nb::cast(out);
+  return out;
 }
 
 void bind_replay(nb::module_& m) {
@@ -353,6 +360,324 @@ void bind_replay(nb::module_& m) {
       "size"_a, "black"_a, "white"_a, "moves"_a, "colours"_a, "ko_rule"_a, "to_play"_a, "See go_engine.replay.");
 }
 
+// ----------------------------------------------------------------------------------------------------- game batches
+
+using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Seeds = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using MoveProbabilities = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Checks a list of game numbers and returns its length.
+int checked(const go::GameBatch& batch, const Indices& indices) {
+  const int n = static_cast<int>(indices.shape(0));
+  batch.check_indices(indices.data(), n);
+  return n;
+}
+
+void require_length(std::size_t length, int n, const char* what) {
+  if (length != static_cast<std::size_t>(n)) {
+    throw std::invalid_argument(std::to_string(n) + " games but " + std::to_string(length) + " " + what);
+  }
+}
+
+// A read-only view of numbers that the batch keeps up to date.
+template <typename T, typename Stored>
+nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(const std::vector<Stored>& values) {
+  static_assert(sizeof(T) == sizeof(Stored));
+  return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()});
+}
+
+nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::optional<OutArray> out,
+                       bool player_colour, int threads) {
+  const int n = checked(batch, indices);
+  const std::size_t size = batch.size();
+  const std::size_t shape[4] = {static_cast<std::size_t>(n), player_colour ? 49U : 48U, size, size};
+  if (!out) {
+    auto* owned = new std::uint8_t[shape[0] * shape[1] * size * size + 1];
+    nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
+    out = OutArray(owned, 4, shape, owner);
+  } else if (out->shape(0) < shape[0] || out->shape(1) != shape[1] || out->shape(2) != size || out->shape(3) != size) {
+    throw std::invalid_argument("out has the wrong shape for " + std::to_string(n) + " games of size " +
+                                std::to_string(size));
+  }
+  std::uint8_t* data = out->data();
+  {
+    nb::gil_scoped_release unlocked;
+    batch.planes(indices.data(), n, player_colour, data, threads);
+  }
+  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>(*out));
+}
+
+template <typename Write>
+nb::ndarray<nb::numpy, bool, nb::ndim<2>> game_mask(const go::GameBatch& batch, const Indices& indices,
+                                                    std::size_t columns, const Write& write) {
+  const int n = checked(batch, indices);
+  const std::size_t shape[2] = {static_cast<std::size_t>(n), columns};
+  auto* owned = new bool[shape[0] * shape[1] + 1];
+  nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+  {
+    nb::gil_scoped_release unlocked;
+    write(n, owned);
+  }
+  return nb::ndarray<nb::numpy, bool, nb::ndim<2>>(owned, 2, shape, owner);
+}
+
+nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> game_sample(const go::GameBatch& batch, const Indices& indices,
+                                                              const MoveProbabilities& probabilities,
+                                                              double temperature, const Seeds& seeds, int threads) {
+  const int n = checked(batch, indices);
+  require_length(seeds.shape(0), n, "seeds");
+  if (probabilities.shape(0) < static_cast<std::size_t>(n) ||
+      probabilities.shape(1) != static_cast<std::size_t>(batch.points())) {
+    throw std::invalid_argument("probabilities must be [" + std::to_string(n) + ", " + std::to_string(batch.points()) +
+                                "]");
+  }
+  std::vector<std::int32_t> moves(n);
+  {
+    nb::gil_scoped_release unlocked;
+    batch.sample(indices.data(), n, probabilities.data(), temperature, seeds.data(), moves.data(), threads);
+  }
+  return to_numpy<std::int32_t, 1>(std::move(moves), {static_cast<std::size_t>(n)});
+}
+
+void bind_game_batch(nb::module_& m) {
+  using go::GameBatch;
+  const auto inside = nb::rv_policy::reference_internal;
+  nb::class_<GameBatch>(m, "GameBatch",
+                        "Many games side by side, named by their numbers 0..n-1: positional superko by default, two "
+                        "passes or max_plies (0: 2 * size * size) end a game, which is then scored as it stands.")
+      .def(
+          "__init__",
+          [](GameBatch* self, int n, int size, double komi, const std::string& ko_rule, int max_plies) {
+            new (self) GameBatch(n, size, komi, go::parse_ko_rule(ko_rule), max_plies);
+          },
+          "n"_a, "size"_a = 9, "komi"_a = 7.5, "ko_rule"_a = "positional", "max_plies"_a = 0)
+      .def("__len__", &GameBatch::count)
+      .def_prop_ro("size", &GameBatch::size)
+      .def_prop_ro("komi", &GameBatch::komi)
+      .def_prop_ro("max_plies", &GameBatch::max_plies)
+      .def_prop_ro(
+          "to_play", [](const GameBatch& b) { return view<std::int8_t>(b.to_play()); }, inside,
+          "int8[n]: BLACK or WHITE. These five are live views: copy what must not change.")
+      .def_prop_ro(
+          "over", [](const GameBatch& b) { return view<bool>(b.over()); }, inside, "bool[n]")
+      .def_prop_ro(
+          "capped", [](const GameBatch& b) { return view<bool>(b.capped()); }, inside,
+          "bool[n]: over because max_plies was reached.")
+      .def_prop_ro(
+          "winners", [](const GameBatch& b) { return view<std::int8_t>(b.winners()); }, inside,
+          "int8[n]: sign of the area score of a game that is over, else 0.")
+      .def_prop_ro(
+          "move_numbers", [](const GameBatch& b) { return view<std::int32_t>(b.move_numbers()); }, inside,
+          "int32[n]: plies played.")
+      .def(
+          "play",
+          [](GameBatch& b, const Indices& indices, const Indices& moves) {
+            const int n = checked(b, indices);
+            require_length(moves.shape(0), n, "moves");
+            nb::gil_scoped_release unlocked;
+            b.play(indices.data(), moves.data(), n);
+          },
+          "indices"_a, "moves"_a,
+          "Plays moves[k] in game indices[k]. Raises IllegalMoveError naming the game; games before it in the list "
+          "have then been played.")
+      .def(
+          "reset", [](GameBatch& b, const Indices& indices) { b.reset(indices.data(), checked(b, indices)); },
+          "indices"_a, "Starts these games anew.")
+      .def("planes", &game_planes, "indices"_a, "out"_a = nb::none(), "player_colour"_a = false, "threads"_a = 1,
+           "uint8[m, 48 or 49, size, size] for the side to play; `out` may have more rows than there are games.")
+      .def(
+          "sensible",
+          [](const GameBatch& b, const Indices& indices, int threads) {
+            return game_mask(b, indices, b.points(),
+                             [&](int n, bool* out) { b.sensible(indices.data(), n, out, threads); });
+          },
+          "indices"_a, "threads"_a = 1, "bool[m, size * size]: legal moves that do not fill an own eye.")
+      .def(
+          "legal",
+          [](const GameBatch& b, const Indices& indices, int threads) {
+            return game_mask(b, indices, b.points() + 1,
+                             [&](int n, bool* out) { b.legal(indices.data(), n, out, threads); });
+          },
+          "indices"_a, "threads"_a = 1, "bool[m, size * size + 1]: legal moves, pass last.")
+      .def(
+          "moves",
+          [](const GameBatch& b, int game) {
+            b.check_indices(&game, 1);
+            std::vector<std::int32_t> moves = b.moves(game);
+            const std::size_t n = moves.size();
+            return to_numpy<std::int32_t, 1>(std::move(moves), {n});
+          },
+          "game"_a, "int32[plies]: the moves of one game.")
+      .def("sample", &game_sample, "indices"_a, "probabilities"_a, "temperature"_a, "seeds"_a, "threads"_a = 1,
+           "int32[m]: a move each, drawn with probability ~ p^(1/temperature) among the sensible moves (temperature 0: "
+           "the most probable); the pass where none is sensible. A draw depends on the game's seed and move number "
+           "alone. `probabilities` may have more rows than there are games.")
+      .def(
+          "sample_legal",
+          [](const GameBatch& b, const Indices& indices, const Seeds& seeds) {
+            const int n = checked(b, indices);
+            require_length(seeds.shape(0), n, "seeds");
+            std::vector<std::int32_t> moves(n);
+            b.sample_legal(indices.data(), n, seeds.data(), moves.data());
+            return to_numpy<std::int32_t, 1>(std::move(moves), {static_cast<std::size_t>(n)});
+          },
+          "indices"_a, "seeds"_a, "int32[m]: a point drawn uniformly among the legal ones, -1 where none is legal.")
+      .def(
+          "board",
+          [](const GameBatch& b, int game) {
+            b.check_indices(&game, 1);
+            return go::Board(b.board(game));
+          },
+          "game"_a, "A copy of one game's board.");
+}
+
+// -------------------------------------------------------------------------------------------------------- rollouts
+
+template <typename T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T> std::vector<T> tensor(const nb::dict& tensors, const std::string& name) {
+  if (!tensors.contains(name.c_str())) throw std::invalid_argument("tensor '" + name + "' is missing");
+  const auto values = nb::cast<Vector<T>>(tensors[name.c_str()]);
+  return {values.data(), values.data() + values.size()};
+}
+
+go::PatternWeights pattern_weights(const nb::dict& tensors, const std::string& name) {
+  return {tensor<std::uint64_t>(tensors, name + ".keys"), tensor<float>(tensors, name + ".weights")};
+}
+
+template <std::size_t N> std::array<float, N> fixed_weights(const nb::dict& tensors, const std::string& name) {
+  const auto values = tensor<float>(tensors, name);
+  if (values.size() != N) {
+    throw std::invalid_argument("tensor '" + name + "' has " + std::to_string(values.size()) + " weights, not " +
+                                std::to_string(N));
+  }
+  std::array<float, N> result{};
+  std::copy(values.begin(), values.end(), result.begin());
+  return result;
+}
+
+go::RolloutWeights rollout_weights(bool tree, const nb::dict& tensors) {
+  go::RolloutWeights w;
+  w.tree = tree;
+  w.response = fixed_weights<1>(tensors, "response")[0];
+  w.save_atari = fixed_weights<1>(tensors, "save_atari")[0];
+  w.neighbour = fixed_weights<go::kNeighbourFeatures>(tensors, "neighbour");
+  w.nakade = pattern_weights(tensors, "nakade");
+  w.response_pattern = pattern_weights(tensors, "response_pattern");
+  w.pattern = pattern_weights(tensors, "pattern");
+  if (tree) {
+    w.self_atari = fixed_weights<1>(tensors, "self_atari")[0];
+    w.distance = fixed_weights<go::kDistanceFeatures>(tensors, "distance");
+    w.diamond = pattern_weights(tensors, "diamond");
+  }
+  return w;
+}
+
+nb::dict rollout_tensors(const go::RolloutWeights& w) {
+  nb::dict tensors;
+  auto fixed = [&](const char* name, const float* values, std::size_t n) {
+    tensors[name] = to_numpy<float, 1>(std::vector<float>(values, values + n), {n});
+  };
+  auto patterns = [&](const std::string& name, const go::PatternWeights& table) {
+    tensors[(name + ".keys").c_str()] = to_numpy<std::uint64_t, 1>(std::vector(table.keys), {table.size()});
+    tensors[(name + ".weights").c_str()] = to_numpy<float, 1>(std::vector(table.weights), {table.size()});
+  };
+  fixed("response", &w.response, 1);
+  fixed("save_atari", &w.save_atari, 1);
+  fixed("neighbour", w.neighbour.data(), w.neighbour.size());
+  patterns("nakade", w.nakade);
+  patterns("response_pattern", w.response_pattern);
+  patterns("pattern", w.pattern);
+  if (w.tree) {
+    fixed("self_atari", &w.self_atari, 1);
+    fixed("distance", w.distance.data(), w.distance.size());
+    patterns("diamond", w.diamond);
+  }
+  return tensors;
+}
+
+nb::tuple playout_arrays(const std::vector<go::PlayoutResult>& results) {
+  std::vector<std::int8_t> winners;
+  std::vector<std::int32_t> moves;
+  for (const auto& result : results) {
+    winners.push_back(static_cast<std::int8_t>(result.winner));
+    moves.push_back(result.moves);
+  }
+  const std::size_t n = results.size();
+  return nb::make_tuple(to_numpy<std::int8_t, 1>(std::move(winners), {n}),
+                        to_numpy<std::int32_t, 1>(std::move(moves), {n}));
+}
+
+const char* feature_name(go::Feature kind) {
+  switch (kind) {
+  case go::Feature::kSaveAtari: return "save_atari";
+  case go::Feature::kNeighbour: return "neighbour";
+  case go::Feature::kNakade: return "nakade";
+  case go::Feature::kResponsePattern: return "response_pattern";
+  case go::Feature::kPattern: return "pattern";
+  case go::Feature::kSelfAtari: return "self_atari";
+  case go::Feature::kDistance: return "distance";
+  case go::Feature::kDiamond: return "diamond";
+  }
+  return "";
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> rollout_features(const go::Board& board, int move, bool tree) {
+  if (move == board.pass_move() || !board.legal(move, board.to_play())) {
+    throw go::IllegalMove("no features: " + go::vertex(move, board.size()) + " is not a legal point to play");
+  }
+  std::vector<go::FeatureKey> features;
+  go::BoardFeatures(board).collect(board.geometry().point_of[move], tree, features);
+  std::vector<std::pair<std::string, std::uint64_t>> named;
+  for (const auto& [kind, key] : features) named.emplace_back(feature_name(kind), key);
+  return named;
+}
+
+void bind_rollout_policy(nb::module_& m) {
+  nb::class_<go::RolloutPolicy>(m, "RolloutPolicy", "Linear softmax over pattern features (ED Table 4).")
+      .def(
+          "__init__",
+          [](go::RolloutPolicy* self, bool tree, const nb::dict& tensors) {
+            new (self) go::RolloutPolicy(rollout_weights(tree, tensors));
+          },
+          "tree"_a, "tensors"_a,
+          "tree: with the tree policy's features; tensors: name -> uint64 pattern keys (ascending) or float32 weights.")
+      .def_prop_ro("tree", &go::RolloutPolicy::tree)
+      .def("tensors", [](const go::RolloutPolicy& p) { return rollout_tensors(p.weights()); })
+      .def(
+          "probabilities",
+          [](const go::RolloutPolicy& policy, const go::Board& board, bool slow) {
+            std::vector<float> out(static_cast<std::size_t>(board.geometry().moves));
+            if (slow) {
+              policy.slow_probabilities(board, out.data());
+            } else {
+              policy.probabilities(board, out.data());
+            }
+            const std::size_t n = out.size();
+            return to_numpy<float, 1>(std::move(out), {n});
+          },
+          "board"_a, "slow"_a = false,
+          "float32[size * size]: probability of each sensible move of board.to_play, 0 elsewhere; all 0 when there is "
+          "none. slow: straight from the definition of the features.")
+      .def(
+          "playouts",
+          [](const go::RolloutPolicy& policy, const go::Board& board, int n, std::uint64_t seed, int threads) {
+            std::vector<go::PlayoutResult> results;
+            {
+              nb::gil_scoped_release release;
+              results = go::rollout_playouts(policy, board, n, seed, threads);
+            }
+            return playout_arrays(results);
+          },
+          "board"_a, "n"_a, "seed"_a, "threads"_a = 1,
+          "Plays n games from the board to the end; (winners int8[n], moves int32[n]). Seeded per playout: the same "
+          "for "
+          "any number of threads.");
+  m.def("rollout_features", &rollout_features, "board"_a, "move"_a, "tree"_a = false,
+        "The features of a legal move as (kind, index or pattern key), from their definition.");
+  m.def("canonical_pattern", &go::canonical, "key"_a, "The smallest of a pattern key's eight symmetric forms.");
+}
+
 } // namespace
 
 NB_MODULE(_core, m) {
@@ -364,4 +689,6 @@ NB_MODULE(_core, m) {
   bind_planes(m);
   bind_playouts(m);
   bind_replay(m);
+  bind_game_batch(m);
+  bind_rollout_policy(m);
 }

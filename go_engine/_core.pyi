@@ -1,0 +1,241 @@
+"""C++ core of go_engine"""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+BLACK: int = 1
+
+WHITE: int = -1
+
+EMPTY: int = 0
+
+class IllegalMoveError(ValueError):
+    pass
+
+class Board:
+    """
+    A game in progress: stones, whose turn it is, history for the ko rule, komi.
+    """
+
+    def __init__(self, size: int = 19, komi: float = 7.5, ko_rule: str = 'positional') -> None: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def komi(self) -> float: ...
+
+    @komi.setter
+    def komi(self, arg: float, /) -> None: ...
+
+    @property
+    def ko_rule(self) -> str: ...
+
+    @property
+    def to_play(self) -> int: ...
+
+    @to_play.setter
+    def to_play(self, arg: int, /) -> None: ...
+
+    @property
+    def move_number(self) -> int: ...
+
+    @property
+    def pass_move(self) -> int: ...
+
+    @property
+    def is_over(self) -> bool:
+        """True after two passes in a row."""
+
+    @property
+    def last_move(self) -> int | None: ...
+
+    def play(self, move: int, colour: int | None = None) -> int:
+        """
+        Plays a move (row * size + col, size * size passes); returns the number of stones captured. Raises IllegalMoveError.
+        """
+
+    def is_legal(self, move: int) -> bool: ...
+
+    def legal_mask(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+        """
+        bool[size * size + 1]: the legal moves of to_play, pass last (always legal).
+        """
+
+    def sensible_mask(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+        """bool[size * size]: legal moves that do not fill an own eye."""
+
+    def setup(self, black: Sequence[int] = [], white: Sequence[int] = [], to_play: int = 1, empty: Sequence[int] = []) -> None:
+        """
+        Adds and removes stones (handicap, AB/AW/AE); the resulting position is the first of the game.
+        """
+
+    def grid(self) -> Annotated[NDArray[numpy.int8], dict(shape=(None, None))]:
+        """int8[size, size]: BLACK, WHITE, EMPTY."""
+
+    def liberties(self) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None))]:
+        """int16[size, size]: liberties of the chain on each point, 0 if empty."""
+
+    @property
+    def ko_point(self) -> int | None: ...
+
+    @property
+    def hash(self) -> int:
+        """64-bit Zobrist hash of the stones."""
+
+    def copy(self) -> Board: ...
+
+    def __copy__(self) -> Board: ...
+
+    def __deepcopy__(self, memo: object) -> Board: ...
+
+    def __str__(self) -> str: ...
+
+    @staticmethod
+    def from_text(diagram: str, komi: float = 7.5, ko_rule: str = 'positional') -> Board:
+        """Reads rows of X, O and . (spaces are skipped)."""
+
+    def area_score(self) -> float:
+        """Black's area - White's - komi, every stone alive as it stands."""
+
+def vertex(move: int, size: int) -> str:
+    """GTP's name of a move, e.g. 'E5' or 'pass'."""
+
+LADDER_NODES: int = 10000
+
+def read_ladder(board: Board, move: int, target: int, max_nodes: int = 10000) -> tuple[bool, int]:
+    """
+    Does a legal move of to_play catch the enemy chain of two liberties at `target` in a ladder, or save the own chain of one liberty there from one? Returns (works, moves tried). Beyond max_nodes moves the hunted is taken to get away.
+    """
+
+def planes(board: Board, player_colour: bool = False) -> NDArray[numpy.uint8]:
+    """uint8[48 or 49, size, size]: the feature planes for the side to move."""
+
+def planes_batch(boards: list[Board], out: NDArray[numpy.uint8] | None = None, threads: int = 1, player_colour: bool = False) -> NDArray[numpy.uint8]:
+    """uint8[n, 48 or 49, size, size], written to `out` if given."""
+
+def symmetry_table(size: int) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None))]:
+    """
+    int16[8, size * size + 1]: where each symmetry moves each move; the pass stays.
+    """
+
+def random_playouts(board: Board, n: int, seed: int, threads: int = 1) -> tuple:
+    """
+    n playouts, uniform over moves that fill no own eye, simple ko: (winners int8[n], plies int32[n]).
+    """
+
+def replay_planes_games(games: list, threads: int, player_colour: bool, packed: bool) -> NDArray[numpy.uint8]:
+    """See go_engine.replay."""
+
+def check_game(size: int, black: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], white: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], colours: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ko_rule: str, to_play: int) -> tuple[int, str]:
+    """See go_engine.replay."""
+
+class GameBatch:
+    """
+    Many games side by side, named by their numbers 0..n-1: positional superko by default, two passes or max_plies (0: 2 * size * size) end a game, which is then scored as it stands.
+    """
+
+    def __init__(self, n: int, size: int = 9, komi: float = 7.5, ko_rule: str = 'positional', max_plies: int = 0) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def komi(self) -> float: ...
+
+    @property
+    def max_plies(self) -> int: ...
+
+    @property
+    def to_play(self) -> Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)]:
+        """
+        int8[n]: BLACK or WHITE. These five are live views: copy what must not change.
+        """
+
+    @property
+    def over(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,), writable=False)]:
+        """bool[n]"""
+
+    @property
+    def capped(self) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,), writable=False)]:
+        """bool[n]: over because max_plies was reached."""
+
+    @property
+    def winners(self) -> Annotated[NDArray[numpy.int8], dict(shape=(None,), writable=False)]:
+        """int8[n]: sign of the area score of a game that is over, else 0."""
+
+    @property
+    def move_numbers(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), writable=False)]:
+        """int32[n]: plies played."""
+
+    def play(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Plays moves[k] in game indices[k]. Raises IllegalMoveError naming the game; games before it in the list have then been played.
+        """
+
+    def reset(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Starts these games anew."""
+
+    def planes(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None), order='C', device='cpu')] | None = None, player_colour: bool = False, threads: int = 1) -> object:
+        """
+        uint8[m, 48 or 49, size, size] for the side to play; `out` may have more rows than there are games.
+        """
+
+    def sensible(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None))]:
+        """bool[m, size * size]: legal moves that do not fill an own eye."""
+
+    def legal(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.bool_], dict(shape=(None, None))]:
+        """bool[m, size * size + 1]: legal moves, pass last."""
+
+    def moves(self, game: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """int32[plies]: the moves of one game."""
+
+    def sample(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], probabilities: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], temperature: float, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """
+        int32[m]: a move each, drawn with probability ~ p^(1/temperature) among the sensible moves (temperature 0: the most probable); the pass where none is sensible. A draw depends on the game's seed and move number alone. `probabilities` may have more rows than there are games.
+        """
+
+    def sample_legal(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+        """
+        int32[m]: a point drawn uniformly among the legal ones, -1 where none is legal.
+        """
+
+    def board(self, game: int) -> Board:
+        """A copy of one game's board."""
+
+class RolloutPolicy:
+    """Linear softmax over pattern features (ED Table 4)."""
+
+    def __init__(self, tree: bool, tensors: dict) -> None:
+        """
+        tree: with the tree policy's features; tensors: name -> uint64 pattern keys (ascending) or float32 weights.
+        """
+
+    @property
+    def tree(self) -> bool: ...
+
+    def tensors(self) -> dict: ...
+
+    def probabilities(self, board: Board, slow: bool = False) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """
+        float32[size * size]: probability of each sensible move of board.to_play, 0 elsewhere; all 0 when there is none. slow: straight from the definition of the features.
+        """
+
+    def playouts(self, board: Board, n: int, seed: int, threads: int = 1) -> tuple:
+        """
+        Plays n games from the board to the end; (winners int8[n], moves int32[n]). Seeded per playout: the same for any number of threads.
+        """
+
+def rollout_features(board: Board, move: int, tree: bool = False) -> list[tuple[str, int]]:
+    """
+    The features of a legal move as (kind, index or pattern key), from their definition.
+    """
+
+def canonical_pattern(key: int) -> int:
+    """The smallest of a pattern key's eight symmetric forms."""
