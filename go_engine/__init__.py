@@ -1,7 +1,7 @@
 """The Go engine: rules, feature planes, playouts, rollout policies and search.
 
-The core is C++ (`go_engine/src`); this package is its thin Python face. A move is `row * size + col`, row 0 at the top;
-`size * size` passes. Colours are BLACK = 1, WHITE = -1, EMPTY = 0.
+The core is C++ (`go_engine/src`); this package is its thin Python face. A move is `row * size + col`, row 0
+at the top; `size * size` passes. Colours are BLACK = 1, WHITE = -1, EMPTY = 0.
 """
 
 from go_engine._core import (
@@ -17,6 +17,7 @@ from go_engine._core import (
     vertex,
 )
 from go_engine.replay import ReplayGame, check_game, replay_planes, replay_planes_games
+from go_engine.rollout_policy import RolloutPolicy, RolloutPolicyError
 from go_engine.symmetry import inverse_symmetry, symmetry, symmetry_move, symmetry_table
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "GameBatch",
     "IllegalMoveError",
     "ReplayGame",
+    "RolloutPolicy",
+    "RolloutPolicyError",
     "check_game",
     "inverse_symmetry",
     "planes",

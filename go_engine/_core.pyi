@@ -201,3 +201,34 @@ class GameBatch:
 
     def board(self, game: int) -> Board:
         """A copy of one game's board."""
+
+class RolloutPolicy:
+    """Linear softmax over pattern features (ED Table 4)."""
+
+    def __init__(self, tree: bool, tensors: dict) -> None:
+        """
+        tree: with the tree policy's features; tensors: name -> uint64 pattern keys (ascending) or float32 weights.
+        """
+
+    @property
+    def tree(self) -> bool: ...
+
+    def tensors(self) -> dict: ...
+
+    def probabilities(self, board: Board, slow: bool = False) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """
+        float32[size * size]: probability of each sensible move of board.to_play, 0 elsewhere; all 0 when there is none. slow: straight from the definition of the features.
+        """
+
+    def playouts(self, board: Board, n: int, seed: int, threads: int = 1) -> tuple:
+        """
+        Plays n games from the board to the end; (winners int8[n], moves int32[n]). Seeded per playout: the same for any number of threads.
+        """
+
+def rollout_features(board: Board, move: int, tree: bool = False) -> list[tuple[str, int]]:
+    """
+    The features of a legal move as (kind, index or pattern key), from their definition.
+    """
+
+def canonical_pattern(key: int) -> int:
+    """The smallest of a pattern key's eight symmetric forms."""

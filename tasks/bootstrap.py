@@ -7,6 +7,7 @@ first.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -21,6 +22,8 @@ LOGGER = "alphago"
 SOURCE_ROOT = (
     Path(__file__).resolve().parent.parent
 )  # holds flows/, tasks/, ...; the checkout in a development install
+HOST = "127.0.0.1"  # nothing that we start listens to other machines
+HEALTH_SECONDS = 1.0
 SERVER_START_SECONDS = 180  # Prefect's own 20 s are too few for the first start on a busy machine
 
 
@@ -43,6 +46,29 @@ def tracking_uri() -> str:
     return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{home() / 'mlflow.db'}"
 
 
+def server_file() -> Path:
+    """Written while `alphago ui` runs: the address of its Prefect server."""
+    return home() / "prefect-server.json"
+
+
+def running_server() -> str | None:
+    """The API of the Prefect server of this home, if it answers: a run then need not start its own."""
+    from urllib.request import urlopen  # slow to import, and seldom needed
+
+    try:
+        api = str(json.loads(server_file().read_text(encoding="utf-8"))["api"])
+        with urlopen(f"{api}/health", timeout=HEALTH_SECONDS):
+            return api
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def use_running_server() -> None:
+    """Let flow runs report to the server of `alphago ui`; call before Prefect is imported."""
+    if "PREFECT_API_URL" not in os.environ and (api := running_server()):
+        os.environ["PREFECT_API_URL"] = api
+
+
 def apply() -> None:
     """Fill in the environment and quieten the libraries. Cheap, and harmless when called again."""
     root = home()
@@ -57,7 +83,7 @@ def apply() -> None:
         # Our own log lines go to Prefect through its API; its console handler would print each a second time,
         # and a traceback for every error that the command line tells in one line.
         "PREFECT_LOGGING_EXTRA_LOGGERS": LOGGER,
-        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "INFO" if debug else "CRITICAL",
+        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
         "DO_NOT_TRACK": "1",
         "MLFLOW_TRACKING_URI": tracking_uri(),
@@ -71,6 +97,8 @@ def apply() -> None:
     }
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
+    if debug:
+        os.environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "INFO"
     # A run id left in the environment would silently become the run that everything is logged to.
     os.environ.pop("MLFLOW_RUN_ID", None)
     _quieten(debug)

@@ -86,12 +86,12 @@ def tree_lines(node: Node, check: bool = True) -> Iterator[str]:
     inputs = list(node["inputs"].items())
     for number, (name, taken) in enumerate(inputs):
         last = number == len(inputs) - 1
-        lines = _input_lines(name, taken, check)
+        lines = input_lines(name, taken, check)
         yield f"{'`-' if last else '|-'} {next(lines)}"
         yield from (f"{'  ' if last else '| '} {line}" for line in lines)
 
 
-def _input_lines(name: str, taken: Node, check: bool) -> Iterator[str]:
+def input_lines(name: str, taken: Node, check: bool = True) -> Iterator[str]:
     maker = taken.get("made_by")
     remake = f"; `alphago run {maker['stage']}` makes it again" if maker else ""
     yield f"{name} {_short(taken['digest'])} {taken['path']}{_trouble(taken, check, remake)}"

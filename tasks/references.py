@@ -84,7 +84,7 @@ def _newest(name: str, scope: Scope | None) -> Input:
         raise UserError(f"input {name}: {lost[0]} is gone; `alphago run {stage}` makes it again")
     which = f" of profile {scope.profile} on {scope.board_size}x{scope.board_size}" if scope else ""
     raise UserError(
-        f"input {name}: no finished {stage}{which}; `alphago run {stage}` makes it, or give --input {name}=REF"
+        f"input {name}: no finished {stage}{which}; run `alphago run {stage}`, or give --input {name}=REF"
     )
 
 
@@ -102,6 +102,21 @@ def _from_path(name: str, path: Path) -> Input:
     return outside(path)
 
 
+def resolve_any(reference: str, find_model: FindModel) -> StageResult | Input:
+    """What a reference without an input's name means: a whole stage, or one thing. Raises UserError."""
+    path = Path(reference).expanduser()
+    if path.is_dir() and (result := read_result(path.resolve())):
+        return result
+    if not path.exists() and RUN_ID.fullmatch(reference):
+        return _result_of_run(reference)
+    if not path.exists() and reference in PRODUCERS.values():
+        found = results(reference)
+        if found:
+            return found[-1]
+        raise UserError(f"no finished {reference}; `alphago run {reference}` makes one")
+    return resolve("reference", reference, None, find_model)
+
+
 def outside(path: Path) -> Input:
     """A file or folder that no stage made."""
     files = file_digests(path) if path.is_dir() and not (path / MANIFEST).is_file() else {}
@@ -109,10 +124,14 @@ def outside(path: Path) -> Input:
 
 
 def _from_run(name: str, run_id: str) -> Input:
+    return input_from(_result_of_run(run_id), name)
+
+
+def _result_of_run(run_id: str) -> StageResult:
     for result in results():
         if result.run_id == run_id:
-            return input_from(result, name)
-    raise UserError(f"input {name}: no finished stage with MLflow run {run_id} in this home")
+            return result
+    raise UserError(f"no finished stage with MLflow run {run_id} in this home")
 
 
 def _from_registry(name: str, match: re.Match[str], find_model: FindModel | None) -> Input:

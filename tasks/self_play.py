@@ -77,8 +77,8 @@ class SelfPlay:
 
     The owner sets `seat_of` and `seed_of` of the games to begin with, and again in `on_moved(games)`, which
     is called with games that have just made a move: it gives them their next seat, finishes those that are
-    over, starts new ones. `on_turn`, when given, sees every batch of moves before that. Both are called from the
-    engine's thread, never at the same time.
+    over, starts new ones. `on_turn`, when given, sees every batch of moves before that. Both are called from
+    the engine's thread, never at the same time.
     """
 
     def __init__(

@@ -15,6 +15,8 @@
 #include "planes.hpp"
 #include "playout.hpp"
 #include "replay.hpp"
+#include "rollout.hpp"
+#include "rollout_policy.hpp"
 #include "symmetry.hpp"
 #include "threads.hpp"
 
@@ -496,6 +498,153 @@ void bind_game_batch(nb::module_& m) {
           "game"_a, "A copy of one game's board.");
 }
 
+// -------------------------------------------------------------------------------------------------------- rollouts
+
+template <typename T> using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T> std::vector<T> tensor(const nb::dict& tensors, const std::string& name) {
+  if (!tensors.contains(name.c_str())) throw std::invalid_argument("tensor '" + name + "' is missing");
+  const auto values = nb::cast<Vector<T>>(tensors[name.c_str()]);
+  return {values.data(), values.data() + values.size()};
+}
+
+go::PatternWeights pattern_weights(const nb::dict& tensors, const std::string& name) {
+  return {tensor<std::uint64_t>(tensors, name + ".keys"), tensor<float>(tensors, name + ".weights")};
+}
+
+template <std::size_t N> std::array<float, N> fixed_weights(const nb::dict& tensors, const std::string& name) {
+  const auto values = tensor<float>(tensors, name);
+  if (values.size() != N) {
+    throw std::invalid_argument("tensor '" + name + "' has " + std::to_string(values.size()) + " weights, not " +
+                                std::to_string(N));
+  }
+  std::array<float, N> result{};
+  std::copy(values.begin(), values.end(), result.begin());
+  return result;
+}
+
+go::RolloutWeights rollout_weights(bool tree, const nb::dict& tensors) {
+  go::RolloutWeights w;
+  w.tree = tree;
+  w.response = fixed_weights<1>(tensors, "response")[0];
+  w.save_atari = fixed_weights<1>(tensors, "save_atari")[0];
+  w.neighbour = fixed_weights<go::kNeighbourFeatures>(tensors, "neighbour");
+  w.nakade = pattern_weights(tensors, "nakade");
+  w.response_pattern = pattern_weights(tensors, "response_pattern");
+  w.pattern = pattern_weights(tensors, "pattern");
+  if (tree) {
+    w.self_atari = fixed_weights<1>(tensors, "self_atari")[0];
+    w.distance = fixed_weights<go::kDistanceFeatures>(tensors, "distance");
+    w.diamond = pattern_weights(tensors, "diamond");
+  }
+  return w;
+}
+
+nb::dict rollout_tensors(const go::RolloutWeights& w) {
+  nb::dict tensors;
+  auto fixed = [&](const char* name, const float* values, std::size_t n) {
+    tensors[name] = to_numpy<float, 1>(std::vector<float>(values, values + n), {n});
+  };
+  auto patterns = [&](const std::string& name, const go::PatternWeights& table) {
+    tensors[(name + ".keys").c_str()] = to_numpy<std::uint64_t, 1>(std::vector(table.keys), {table.size()});
+    tensors[(name + ".weights").c_str()] = to_numpy<float, 1>(std::vector(table.weights), {table.size()});
+  };
+  fixed("response", &w.response, 1);
+  fixed("save_atari", &w.save_atari, 1);
+  fixed("neighbour", w.neighbour.data(), w.neighbour.size());
+  patterns("nakade", w.nakade);
+  patterns("response_pattern", w.response_pattern);
+  patterns("pattern", w.pattern);
+  if (w.tree) {
+    fixed("self_atari", &w.self_atari, 1);
+    fixed("distance", w.distance.data(), w.distance.size());
+    patterns("diamond", w.diamond);
+  }
+  return tensors;
+}
+
+nb::tuple playout_arrays(const std::vector<go::PlayoutResult>& results) {
+  std::vector<std::int8_t> winners;
+  std::vector<std::int32_t> moves;
+  for (const auto& result : results) {
+    winners.push_back(static_cast<std::int8_t>(result.winner));
+    moves.push_back(result.moves);
+  }
+  const std::size_t n = results.size();
+  return nb::make_tuple(to_numpy<std::int8_t, 1>(std::move(winners), {n}),
+                        to_numpy<std::int32_t, 1>(std::move(moves), {n}));
+}
+
+const char* feature_name(go::Feature kind) {
+  switch (kind) {
+  case go::Feature::kSaveAtari: return "save_atari";
+  case go::Feature::kNeighbour: return "neighbour";
+  case go::Feature::kNakade: return "nakade";
+  case go::Feature::kResponsePattern: return "response_pattern";
+  case go::Feature::kPattern: return "pattern";
+  case go::Feature::kSelfAtari: return "self_atari";
+  case go::Feature::kDistance: return "distance";
+  case go::Feature::kDiamond: return "diamond";
+  }
+  return "";
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> rollout_features(const go::Board& board, int move, bool tree) {
+  if (move == board.pass_move() || !board.legal(move, board.to_play())) {
+    throw go::IllegalMove("no features: " + go::vertex(move, board.size()) + " is not a legal point to play");
+  }
+  std::vector<go::FeatureKey> features;
+  go::BoardFeatures(board).collect(board.geometry().point_of[move], tree, features);
+  std::vector<std::pair<std::string, std::uint64_t>> named;
+  for (const auto& [kind, key] : features) named.emplace_back(feature_name(kind), key);
+  return named;
+}
+
+void bind_rollout_policy(nb::module_& m) {
+  nb::class_<go::RolloutPolicy>(m, "RolloutPolicy", "Linear softmax over pattern features (ED Table 4).")
+      .def(
+          "__init__",
+          [](go::RolloutPolicy* self, bool tree, const nb::dict& tensors) {
+            new (self) go::RolloutPolicy(rollout_weights(tree, tensors));
+          },
+          "tree"_a, "tensors"_a,
+          "tree: with the tree policy's features; tensors: name -> uint64 pattern keys (ascending) or float32 weights.")
+      .def_prop_ro("tree", &go::RolloutPolicy::tree)
+      .def("tensors", [](const go::RolloutPolicy& p) { return rollout_tensors(p.weights()); })
+      .def(
+          "probabilities",
+          [](const go::RolloutPolicy& policy, const go::Board& board, bool slow) {
+            std::vector<float> out(static_cast<std::size_t>(board.geometry().moves));
+            if (slow) {
+              policy.slow_probabilities(board, out.data());
+            } else {
+              policy.probabilities(board, out.data());
+            }
+            const std::size_t n = out.size();
+            return to_numpy<float, 1>(std::move(out), {n});
+          },
+          "board"_a, "slow"_a = false,
+          "float32[size * size]: probability of each sensible move of board.to_play, 0 elsewhere; all 0 when there is "
+          "none. slow: straight from the definition of the features.")
+      .def(
+          "playouts",
+          [](const go::RolloutPolicy& policy, const go::Board& board, int n, std::uint64_t seed, int threads) {
+            std::vector<go::PlayoutResult> results;
+            {
+              nb::gil_scoped_release release;
+              results = go::rollout_playouts(policy, board, n, seed, threads);
+            }
+            return playout_arrays(results);
+          },
+          "board"_a, "n"_a, "seed"_a, "threads"_a = 1,
+          "Plays n games from the board to the end; (winners int8[n], moves int32[n]). Seeded per playout: the same "
+          "for "
+          "any number of threads.");
+  m.def("rollout_features", &rollout_features, "board"_a, "move"_a, "tree"_a = false,
+        "The features of a legal move as (kind, index or pattern key), from their definition.");
+  m.def("canonical_pattern", &go::canonical, "key"_a, "The smallest of a pattern key's eight symmetric forms.");
+}
+
 } // namespace
 
 NB_MODULE(_core, m) {
@@ -508,4 +657,5 @@ NB_MODULE(_core, m) {
   bind_playouts(m);
   bind_replay(m);
   bind_game_batch(m);
+  bind_rollout_policy(m);
 }

@@ -115,12 +115,17 @@ bool Board::try_play(int move, Colour colour) {
 int Board::apply(int move, Colour colour) {
   int taken = 0;
   ++move_number_;
+  last_taken_count_ = 0;
   if (move == pass_move()) {
     position_.pass();
     ++passes_;
   } else {
     const Point p = geometry().point_of[move];
+    const int first = position_.empty_count() - 1; // a capture appends to the empty points
     taken = position_.play(p, colour);
+    if (taken <= kTakenRemembered) {
+      for (int i = 0; i < taken; ++i) last_taken_[last_taken_count_++] = position_.empty(first + i);
+    }
     played_at_[p] = move_number_;
     passes_ = 0;
   }
@@ -166,6 +171,7 @@ void Board::setup(const std::vector<int>& black, const std::vector<int>& white, 
   position_ = fresh;
   to_play_ = to_play;
   passes_ = 0;
+  last_taken_count_ = 0;
   history_.clear();
   history_.insert(history_key(position_.hash(), to_play_));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ private:
   std::vector<std::uint64_t> slots_;
   std::size_t used_ = 0;
 };
+
+inline constexpr int kTakenRemembered = 6; // stones: enough for every nakade shape
 
 class Board {
 public:
@@ -70,6 +73,8 @@ public:
   bool over() const { return passes_ >= 2; }
   int last_move() const { return last_move_; }               // -1 before the first move
   int move_before_last() const { return move_before_last_; } // the move before that, -1 if there is none
+  // The stones that the last move took; empty also when they were more than kTakenRemembered.
+  std::span<const Point> last_taken() const { return {last_taken_.data(), last_taken_count_}; }
   double area_score() const { return position_.area() - komi_; }
   std::uint64_t hash() const { return position_.hash(); } // of the stones alone
   // 1 for the stone played last, 2 for the one before (passes count as turns); 0 for setup stones and empty points.
@@ -88,6 +93,8 @@ private:
   int passes_ = 0;
   int last_move_ = -1;
   int move_before_last_ = -1;
+  std::array<Point, kTakenRemembered> last_taken_{};
+  std::size_t last_taken_count_ = 0;
   std::array<std::int32_t, kMaxPoints> played_at_{}; // move number at which a stone was played, 0 for none
   HashSet history_;
 };

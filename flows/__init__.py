@@ -1,0 +1,5 @@
+"""Prefect flows, one module a stage; pipeline.py composes them, cli.py is the command line."""
+
+from tasks import bootstrap
+
+bootstrap.apply()

@@ -1,0 +1,45 @@
+"""Stage 5: play games and keep exactly one position of each with its outcome."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+
+from flows.params import GenerateValueSetParams, Profile, Reuse
+from flows.stage import OpenStage, open_stage
+from tasks.store import StageResult
+
+NAME = "generate-value-set"
+
+
+@task(name="generate-value-set: generate", cache_policy=NO_CACHE)
+def generate(stage: OpenStage[GenerateValueSetParams]) -> dict[str, Any]:
+    from tasks.generate_value_set import run_generate_value_set
+
+    return run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run)
+
+
+@flow(name=NAME)
+def generate_value_set(
+    params: GenerateValueSetParams = GenerateValueSetParams(),  # noqa: B008  frozen
+    sl_policy: str = "",
+    rl_policy: str = "",
+    profile: Profile = "paper",
+    reuse: Reuse = "same-code",
+) -> StageResult:
+    """Stage 5: play games and keep exactly one position of each with its outcome.
+
+    Args:
+        params: The stage's parameters; what is not given comes from the profile.
+        sl_policy: The policy that opens games: run id, registered model, folder or file; empty: the newest.
+        rl_policy: The policy that plays them to the end, named likewise; empty: the newest.
+        profile: Gives the parameters not set here, and says whose newest results are taken as inputs.
+        reuse: Whether identical finished work is taken instead of done again.
+    """
+    references = {"sl_policy": sl_policy, "rl_policy": rl_policy}
+    with open_stage(NAME, params, references, profile, reuse) as stage:
+        if not stage.reused:
+            stage.finish(generate(stage))
+    return stage.result

@@ -1,0 +1,69 @@
+"""`alphago run`: what was asked is checked as a whole before Prefect is started and any work begins."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from flows.params import load_profile, pipeline_params, stage_params
+from flows.params import parse_settings as parse
+from flows.stages import PIPELINE, STAGES, StageName, stage
+from tasks.errors import UserError
+
+PIPELINE_INPUTS = ("games",)
+
+
+def run_from_command_line(
+    name: str, profile: str, settings: list[str], inputs: list[str], from_stage: str | None
+) -> str:
+    """Run a stage or the pipeline and return its summary. Raises UserError for what was asked wrongly."""
+    load_profile(profile)
+    values = parse(settings)
+    if name == PIPELINE:
+        arguments = _pipeline_arguments(profile, values, from_stage)
+        known = PIPELINE_INPUTS
+    else:
+        known = stage(name).all_inputs
+        arguments = _stage_arguments(name, profile, values, from_stage)
+    references = parse_inputs(inputs, name, known)
+    flow = _flow(name)
+    result = flow(**arguments, **references)
+    return str(result.summary)
+
+
+def _stage_arguments(
+    name: str, profile: str, values: dict[str, Any], from_stage: str | None
+) -> dict[str, Any]:
+    if from_stage not in (None, name):
+        raise UserError(f"--from {from_stage}: here it can only name {name} itself, to do it again")
+    params = stage_params(name, profile, values)
+    return {"params": params, "profile": profile, "reuse": "never" if from_stage else "same-code"}
+
+
+def _pipeline_arguments(profile: str, values: dict[str, Any], from_stage: str | None) -> dict[str, Any]:
+    if from_stage is not None and from_stage not in STAGES:
+        raise UserError(f"--from {from_stage}: no such stage; there are {', '.join(get_args(StageName))}")
+    return {"params": pipeline_params(profile, values), "profile": profile, "from_stage": from_stage}
+
+
+def parse_inputs(texts: list[str], name: str, known: tuple[str, ...]) -> dict[str, str]:
+    """`name=REF` texts as a mapping; dashes in names mean underscores."""
+    references: dict[str, str] = {}
+    for text in texts:
+        key, equals, reference = text.partition("=")
+        key = key.strip().replace("-", "_")
+        if not equals or not reference:
+            raise UserError(f"--input {text}: not of the form name=REF")
+        if key not in known:
+            raise UserError(f"--input {key}: {name} takes {', '.join(known) or 'no inputs'}")
+        if key in references:
+            raise UserError(f"--input {key}: given twice")
+        references[key] = reference
+    return references
+
+
+def _flow(name: str) -> Any:
+    if name == PIPELINE:
+        from flows.pipeline import pipeline
+
+        return pipeline
+    return stage(name).flow()

@@ -1,0 +1,54 @@
+"""Small training data that lives in memory, and parameters that train on it in a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tasks.evaluation import HeldBatch
+from tasks.params import OptimizerParams, TrainSlPolicyParams, TrainValueNetworkParams
+
+SIZE = 5
+
+
+class MemorySource:
+    """The move to learn is the point of the first plane's single stone, the outcome the colour plane's sign.
+
+    `before`, if set, is called with each batch's index before the batch is made.
+    """
+
+    def __init__(self, batch_size: int = 16, seed: int = 0) -> None:
+        self.batch_size, self.seed = batch_size, seed
+        self.before: Any = None
+
+    def batches(self, start: int) -> Iterator[HeldBatch]:
+        index = start
+        while True:
+            if self.before:
+                self.before(index)
+            yield self.batch(index)
+            index += 1
+
+    def batch(self, index: int) -> HeldBatch:
+        generator = np.random.default_rng([self.seed, index])
+        moves = generator.integers(0, SIZE * SIZE, self.batch_size)
+        planes = np.zeros((self.batch_size, 49, SIZE, SIZE), np.uint8)
+        planes[np.arange(self.batch_size), 0, moves // SIZE, moves % SIZE] = 1
+        planes[:, 3] = 1
+        black = generator.integers(0, 2, self.batch_size)
+        planes[:, 48] = black[:, None, None]
+        return HeldBatch(planes, moves.astype(np.int64), (2 * black - 1).astype(np.float32))
+
+
+def policy_params(**given: Any) -> TrainSlPolicyParams:
+    optimizer = OptimizerParams(momentum=0.9, nesterov=True, schedule="linear", warmup_steps=3)
+    small: dict[str, Any] = {"board_size": SIZE, "filters": 8, "layers": 2, "batch_size": 16, "steps": 12}
+    fast: dict[str, Any] = {"learning_rate": 0.05, "log_every": 1, "threads": 1, "optimizer": optimizer}
+    return TrainSlPolicyParams(**(small | fast | given))
+
+
+def value_params(**given: Any) -> TrainValueNetworkParams:
+    shared = policy_params().model_dump(exclude={"planes"})
+    return TrainValueNetworkParams(**(shared | {"hidden": 16} | given))
