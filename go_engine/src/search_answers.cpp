@@ -25,10 +25,7 @@ std::shared_ptr<LeafBatch> Search::collect(int max_leaves, std::uint64_t max_sim
     ++simulations_;
   }
   auto batch = queue_.take(std::max(max_leaves, 1), 0);
-  if (batch != nullptr) return batch;
-  batch = std::make_shared<LeafBatch>();
-  batch->size = root_board_.size();
-  return batch;
+  return batch != nullptr ? batch : std::make_shared<LeafBatch>(root_board_.size());
 }
 
 // ---------------------------------------------------------------------------------------------------------- answers

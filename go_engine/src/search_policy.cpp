@@ -3,14 +3,11 @@
 #include <cmath>
 
 #include "playout.hpp"
-#include "search_worker.hpp"
-#if __has_include("rollout.hpp")
 #include "rollout.hpp"
-#endif
+#include "search_worker.hpp"
 
 namespace go {
 
-#if __has_include("rollout.hpp")
 void tree_priors(const RolloutPolicy& policy, const Board& board, PriorList& list) {
   std::array<float, kMaxMoves> probabilities;
   policy.probabilities(board, probabilities.data());
@@ -20,10 +17,6 @@ void tree_priors(const RolloutPolicy& policy, const Board& board, PriorList& lis
 int policy_rollout(const RolloutPolicy& policy, const Board& board, Random& random) {
   return RolloutState(policy, board).finish(random, playout_cap(board.size())).winner;
 }
-#else
-void tree_priors(const RolloutPolicy&, const Board&, PriorList&) {}
-int policy_rollout(const RolloutPolicy&, const Board&, Random&) { return 0; }
-#endif
 
 int Search::rollout(const Board& board, Random& random) const {
   if (rollout_policy_ != nullptr) return policy_rollout(*rollout_policy_, board, random);

@@ -39,8 +39,7 @@ void LeafQueue::push(LeafRequest&& request) {
 }
 
 std::shared_ptr<LeafBatch> LeafQueue::take(int max_leaves, double seconds) {
-  auto batch = std::make_shared<LeafBatch>();
-  batch->size = size_;
+  auto batch = std::make_shared<LeafBatch>(size_);
   {
     std::unique_lock<std::mutex> guard(lock_);
     const std::uint64_t before = interrupts_;

@@ -34,7 +34,11 @@ struct LeafRequest {
 
 // Requests in the hands of an evaluator, with the planes that it needs.
 struct LeafBatch {
-  int size = 0;
+  explicit LeafBatch(int board_size) : size(board_size) {}
+  LeafBatch(const LeafBatch&) = delete;
+  LeafBatch& operator=(const LeafBatch&) = delete;
+
+  int size;
   bool cancelled = false; // by an advance; under the search's lock
   bool answered = false;
   std::vector<LeafRequest> requests;
