@@ -105,10 +105,17 @@ class Board:
 def vertex(move: int, size: int) -> str:
     """GTP's name of a move, e.g. 'E5' or 'pass'."""
 
+LADDER_NODES: int = 10000
+
+def read_ladder(board: Board, move: int, target: int, max_nodes: int = 10000) -> tuple[bool, int]:
+    """
+    Does a legal move of to_play catch the enemy chain of two liberties at `target` in a ladder, or save the own chain of one liberty there from one? Returns (works, moves tried). Beyond max_nodes moves the hunted is taken to get away.
+    """
+
 def planes(board: Board, player_colour: bool = False) -> NDArray[numpy.uint8]:
     """uint8[48 or 49, size, size]: the feature planes for the side to move."""
 
-def planes_batch(boards: list, out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None), order='C', device='cpu')] | None = None, threads: int = 1, player_colour: bool = False) -> object:
+def planes_batch(boards: list[Board], out: NDArray[numpy.uint8] | None = None, threads: int = 1, player_colour: bool = False) -> NDArray[numpy.uint8]:
     """uint8[n, 48 or 49, size, size], written to `out` if given."""
 
 def symmetry_table(size: int) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None))]:
@@ -121,7 +128,7 @@ def random_playouts(board: Board, n: int, seed: int, threads: int = 1) -> tuple:
     n playouts, uniform over moves that fill no own eye, simple ko: (winners int8[n], plies int32[n]).
     """
 
-def replay_planes_games(games: Sequence[tuple[int, Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], int]], threads: int, player_colour: bool, packed: bool) -> object:
+def replay_planes_games(games: list, threads: int, player_colour: bool, packed: bool) -> NDArray[numpy.uint8]:
     """See go_engine.replay."""
 
 def check_game(size: int, black: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], white: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], moves: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], colours: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], ko_rule: str, to_play: int) -> tuple[int, str]:

@@ -12,9 +12,9 @@ BLACK = 1
 
 
 class ReplayGame(NamedTuple):
-    """A game and the positions wanted of it. Moves are row * size + col (size * size passes), colours 1 and -1.
+    """A game and the positions wanted of it. Moves are row * size + col (pass: size * size), colours 1, -1.
 
-    `plies` ascend from 0 (repeats allowed): ply t is the position before move t, seen by the colour of move t.
+    `plies` ascend from 0 (repeats allowed): ply t is the position before move t, seen by that move's colour.
     `symmetries` has the symmetry 0..7 of each of them.
     """
 
@@ -47,8 +47,8 @@ def replay_planes_games(
 ) -> NDArray[np.uint8]:
     """The chosen positions of all games (of one size), game after game, replayed under simple ko.
 
-    Returns uint8[rows, 48 or 49, size, size], or packed uint8[rows, ceil(planes * size * size / 8)] in the order of
-    numpy.packbits over the flattened planes. Raises IllegalMoveError or ValueError, naming the game.
+    Returns uint8[rows, 48 or 49, size, size], or packed uint8[rows, ceil(planes * size * size / 8)] in the
+    order of numpy.packbits over the flattened planes. Raises IllegalMoveError or ValueError, naming the game.
     """
     records = []
     for values in games:
@@ -70,7 +70,7 @@ def replay_planes(
     packed: bool = False,
     to_play_first: int = BLACK,
 ) -> NDArray[np.uint8]:
-    """The chosen positions of one game: uint8[len(plies), 48 or 49, size, size], or packed; see ReplayGame."""
+    """The chosen positions of one game, as ReplayGame describes it: uint8[len(plies), planes, size, size]."""
     game = ReplayGame(size, black, white, moves, colours, plies, symmetries, to_play_first)
     return replay_planes_games([game], 1, player_colour, packed)
 
@@ -88,6 +88,6 @@ def check_game(
 
     Raises ValueError for a size, setup or colour that is none.
     """
-    lists = zip(("black", "white", "moves", "colours"), (black, white, moves, colours), strict=True)
-    arrays = [_integers(values, what) for what, values in lists]
-    return _core.check_game(size, *arrays, ko_rule, to_play)
+    setup = _integers(black, "black"), _integers(white, "white")
+    played = _integers(moves, "moves"), _integers(colours, "colours")
+    return _core.check_game(size, *setup, *played, ko_rule, to_play)

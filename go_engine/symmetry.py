@@ -1,7 +1,7 @@
 """The eight symmetries of the square board.
 
-Symmetry k mirrors left and right if k >= 4, then makes k % 4 quarter turns to the left. Arrays are moved along their
-last two axes; `symmetry(grid, k)` and `symmetry_move(move, size, k)` agree with each other.
+Symmetry k mirrors left and right if k >= 4, then makes k % 4 quarter turns to the left. Arrays are moved
+along their last two axes; `symmetry(grid, k)` and `symmetry_move(move, size, k)` agree with each other.
 """
 
 from functools import cache
@@ -29,7 +29,7 @@ def _check(k: int) -> None:
 
 
 def symmetry(array: NDArray[Any], k: int) -> NDArray[Any]:
-    """A new contiguous array [..., size, size], the last two axes moved by symmetry k. ValueError for other k."""
+    """A new contiguous array [..., size, size], its last two axes moved by symmetry k in 0..7."""
     _check(k)
     if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
         raise ValueError(f"the last two axes of shape {array.shape} are not square")
@@ -38,7 +38,7 @@ def symmetry(array: NDArray[Any], k: int) -> NDArray[Any]:
 
 
 def symmetry_move(move: int, size: int, k: int) -> int:
-    """Where symmetry k takes a move (row * size + col; the pass stays). ValueError for a move or k out of range."""
+    """Where symmetry k takes a move; the pass stays. ValueError for a move or k out of range."""
     _check(k)
     if not 0 <= move <= size * size:
         raise ValueError(f"move {move} is not in 0..{size * size}")

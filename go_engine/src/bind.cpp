@@ -13,6 +13,7 @@
 
 #include "board.hpp"
 #include "game_batch.hpp"
+#include "ladder.hpp"
 #include "planes.hpp"
 #include "playout.hpp"
 #include "replay.hpp"
@@ -213,11 +214,42 @@ nb::object planes_batch(const nb::list& boards, std::optional<OutArray> out, int
   return result;
 }
 
+// Does the move, legal for to_play, catch the enemy chain (of two liberties) or save the own one (of one)?
+std::pair<bool, int> read_ladder(const go::Board& board, int move, int target, int max_nodes) {
+  const go::Geometry& g = board.geometry();
+  const go::Position& position = board.position();
+  if (target < 0 || target >= g.moves || position.colour(g.point_of[target]) == go::kEmpty) {
+    throw std::invalid_argument("target " + go::vertex(target, g.size) + " is no stone");
+  }
+  if (move < 0 || move >= g.moves || !board.legal(move, board.to_play())) {
+    throw std::invalid_argument("move " + go::vertex(move, g.size) + " is not legal");
+  }
+  const go::Point p = g.point_of[move];
+  const go::Point chain = g.point_of[target];
+  const bool own = position.colour(chain) == board.to_play();
+  const int wanted = own ? 1 : 2;
+  if (position.liberties(chain, 3, nullptr) != wanted) {
+    throw std::invalid_argument("the chain at " + go::vertex(target, g.size) + " has not " + std::to_string(wanted) +
+                                (own ? " liberty" : " liberties"));
+  }
+  go::LadderReader reader(position, max_nodes);
+  const bool works = own ? reader.escapes(p, chain) : reader.captures(p, chain);
+  return {works, reader.nodes()};
+}
+
 void bind_planes(nb::module_& m) {
+  m.attr("LADDER_NODES") = go::kLadderNodes;
+  m.def("read_ladder", &read_ladder, "board"_a, "move"_a, "target"_a, "max_nodes"_a = go::kLadderNodes,
+        "Does a legal move of to_play catch the enemy chain of two liberties at `target` in a ladder, or save the own "
+        "chain of one liberty there from one? Returns (works, moves tried). Beyond max_nodes moves the hunted is taken "
+        "to get away.");
   m.def("planes", &planes, "board"_a, "player_colour"_a = false,
         "uint8[48 or 49, size, size]: the feature planes for the side to move.");
   m.def("planes_batch", &planes_batch, "boards"_a, "out"_a.noconvert() = nb::none(), "threads"_a = 1,
-        "player_colour"_a = false, "uint8[n, 48 or 49, size, size], written to `out` if given.");
+        "player_colour"_a = false,
+        nb::sig("def planes_batch(boards: list[Board], out: NDArray[numpy.uint8] | None = None, threads: int = 1, "
+                "player_colour: bool = False) -> NDArray[numpy.uint8]"),
+        "uint8[n, 48 or 49, size, size], written to `out` if given.");
   m.def(
       "symmetry_table",
       [](int size) {
@@ -276,13 +308,14 @@ go::GameRecord to_record(int size, const Moves& black, const Moves& white, const
 using GameTuple = std::tuple<int, Moves, Moves, Moves, Moves, Moves, Moves, int>;
 
 // Rows of all games one after the other: uint8[rows, planes, size, size] or, packed, uint8[rows, bytes].
-nb::object replay_planes_games(const std::vector<GameTuple>& tuples, int threads, bool player_colour, bool packed) {
+PlaneArray replay_planes_games(const nb::list& tuples, int threads, bool player_colour, bool packed) {
   std::vector<go::GameRecord> games;
   std::vector<go::PositionChoice> choices;
   std::vector<std::size_t> first_row;
   std::size_t rows = 0;
-  const std::size_t size = tuples.empty() ? go::kMaxSize : std::get<0>(tuples.front());
-  for (const auto& [game_size, black, white, moves, colours, plies, symmetries, to_play] : tuples) {
+  const std::size_t size = nb::len(tuples) == 0 ? go::kMaxSize : std::get<0>(nb::cast<GameTuple>(tuples[0]));
+  for (const nb::handle tuple : tuples) {
+    const auto& [game_size, black, white, moves, colours, plies, symmetries, to_play] = nb::cast<GameTuple>(tuple);
     if (static_cast<std::size_t>(game_size) != size)
       throw std::invalid_argument("games of different sizes in one batch");
     games.push_back(to_record(game_size, black, white, moves, colours, to_play));
@@ -310,7 +343,7 @@ nb::object replay_planes_games(const std::vector<GameTuple>& tuples, int threads
       }
     });
   }
-  return nb::cast(out);
+  return out;
 }
 
 void bind_replay(nb::module_& m) {

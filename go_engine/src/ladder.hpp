@@ -9,7 +9,7 @@
 
 namespace go {
 
-inline constexpr int kLadderNodes = 2000; // moves that one question may try; beyond, the target counts as got away
+inline constexpr int kLadderNodes = 10000; // moves that one question may try; beyond, the target counts as got away
 
 class LadderReader {
 public:
@@ -20,6 +20,7 @@ public:
   bool captures(Point move, Point target);
   // Does `move`, legal for the chain at `target` which has one liberty, save it?
   bool escapes(Point move, Point target);
+  int nodes() const { return nodes_; } // that the last question took
   // The moves that may save a chain in atari: its last liberty, and those that take a chain in atari next to it, which
   // need not be legal. `moves` has room for kMaxMoves; returns their number.
   int rescues(Point target, Point* moves) const;
