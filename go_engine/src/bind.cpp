@@ -7,6 +7,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
@@ -21,6 +22,7 @@
 #include "rollout_policy.hpp"
 #include "symmetry.hpp"
 #include "search.hpp"
+#include "search_group.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -694,16 +696,25 @@ go::SearchParams search_params(const nb::kwargs& settings) {
   return params;
 }
 
-// The planes of a batch as numpy arrays over the batch's own memory.
-nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>> batch_planes(const std::shared_ptr<go::LeafBatch>& batch,
-                                                               bool values) {
-  std::vector<std::uint8_t>& planes = values ? batch->value_planes : batch->policy_planes;
-  auto* keep = new std::shared_ptr<go::LeafBatch>(batch);
-  nb::capsule owner(keep, [](void* p) noexcept { delete static_cast<std::shared_ptr<go::LeafBatch>*>(p); });
-  const std::size_t n = batch->size;
-  const std::size_t rows = values ? batch->value_rows.size() : batch->policy_rows.size();
-  const std::size_t shape[4] = {rows, static_cast<std::size_t>(go::plane_count(values)), n, n};
-  return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>(planes.data(), 4, shape, owner);
+using PlaneBatch = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>;
+
+// The planes that a batch asks the networks about, written once.
+std::pair<PlaneBatch, PlaneBatch> batch_planes(const go::LeafBatch& batch) {
+  const std::size_t n = batch.size;
+  std::vector<std::uint8_t> policy(batch.policy_rows.size() * go::kPlanes * n * n);
+  std::vector<std::uint8_t> value(batch.value_rows.size() * go::kPlanesWithColour * n * n);
+  {
+    nb::gil_scoped_release release;
+    batch.write_planes(policy.data(), value.data());
+  }
+  return {to_numpy<std::uint8_t, 4>(std::move(policy), {batch.policy_rows.size(), std::size_t{go::kPlanes}, n, n}),
+          to_numpy<std::uint8_t, 4>(std::move(value), {batch.value_rows.size(), std::size_t{go::kPlanesWithColour}, n, n})};
+}
+
+std::pair<PlaneBatch, PlaneBatch> group_planes(go::GroupBatch& group) {
+  const std::size_t n = group.size;
+  return {to_numpy<std::uint8_t, 4>(std::move(group.policy_planes), {group.policy_rows, go::kPlanes, n, n}),
+          to_numpy<std::uint8_t, 4>(std::move(group.value_planes), {group.value_rows, go::kPlanesWithColour, n, n})};
 }
 
 using FloatArray = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
@@ -746,10 +757,8 @@ void bind_search_parts(nb::module_& m) {
       .def_rw("queue_limit", &go::SearchParams::queue_limit, "Leaves that may wait for evaluators (threads).")
       .def_rw("max_plies", &go::SearchParams::max_plies, "Longer games are scored; 0 = 2 * size * size.");
   nb::class_<go::LeafBatch>(m, "LeafBatch", "Positions that wait for the networks.")
-      .def_prop_ro("policy_planes", [](const std::shared_ptr<go::LeafBatch>& b) { return batch_planes(b, false); },
-                   "uint8[n, 48, size, size], without a copy.")
-      .def_prop_ro("value_planes", [](const std::shared_ptr<go::LeafBatch>& b) { return batch_planes(b, true); },
-                   "uint8[m, 49, size, size], without a copy.")
+      .def("planes", &batch_planes,
+           "(uint8[n, 48, size, size] for the policy, uint8[m, 49, size, size] for the value network).")
       .def("__len__", [](const go::LeafBatch& b) { return b.requests.size(); });
   nb::class_<go::EdgeReport>(m, "EdgeReport", "One move of a node, seen by the player who chooses it.")
       .def_ro("move", &go::EdgeReport::move)
@@ -772,8 +781,26 @@ void bind_search_parts(nb::module_& m) {
       .def_ro("max_depth", &go::SearchStats::max_depth);
 }
 
+void deliver_many(go::GroupBatch& group, const std::optional<FloatArray>& priors,
+                  const std::optional<FloatArray>& values) {
+  const float* p = answer(priors, group.policy_rows, static_cast<std::size_t>(group.size) * group.size, "priors");
+  const float* v = answer(values, group.value_rows, 1, "values");
+  nb::gil_scoped_release release;
+  go::deliver_many(group, p, v);
+}
+
+void bind_search_group(nb::module_& m) {
+  nb::class_<go::GroupBatch>(m, "GroupBatch", "Positions of several searches that wait for the networks.")
+      .def("take_planes", &group_planes, "As LeafBatch.planes, handed over without a copy: can be taken once.")
+      .def("__len__", [](const go::GroupBatch& g) { return g.policy_rows + g.value_rows; });
+  m.def("collect_many", &go::collect_many, "searches"_a, "max_leaves"_a, "max_simulations"_a, "threads"_a = 1,
+        nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>());
+  m.def("deliver_many", &deliver_many, "batch"_a, "priors"_a.none() = nb::none(), "values"_a.none() = nb::none());
+}
+
 void bind_search(nb::module_& m) {
   bind_search_parts(m);
+  bind_search_group(m);
   using Release = nb::call_guard<nb::gil_scoped_release>;
   nb::class_<go::Search>(m, "Search", "APV-MCTS; see go_engine/search.py.")
       .def(
@@ -790,6 +817,7 @@ void bind_search(nb::module_& m) {
       .def_prop_ro("failure", &go::Search::failure)
       .def("reset", &go::Search::reset, "board"_a, Release())
       .def("advance", &go::Search::advance, "move"_a, Release())
+      .def("follow", &go::Search::follow, "board"_a, Release())
       .def("collect", &go::Search::collect, "max_leaves"_a, "max_simulations"_a, Release())
       .def("deliver", &deliver, "batch"_a, "priors"_a.none() = nb::none(), "values"_a.none() = nb::none())
       .def("cancel", &go::Search::cancel, "batch"_a, Release())
@@ -802,6 +830,7 @@ void bind_search(nb::module_& m) {
       .def("best_move", &go::Search::best_move)
       .def("best_value", &go::Search::best_value)
       .def("should_resign", &go::Search::should_resign)
+      .def_prop_ro("decided", &go::Search::decided)
       .def("disagreement", &go::Search::disagreement)
       .def("edges", &go::Search::edges, "path"_a = std::vector<int>{})
       .def("stats", &go::Search::stats);

@@ -85,7 +85,6 @@ void Search::reset(const Board& board) {
   drop_requests();
   root_board_ = board;
   simulations_ = started_ = max_depth_ = 0;
-  ++generation_;
   new_root();
 }
 
@@ -96,7 +95,6 @@ void Search::advance(int move) {
   root_board_.play(move);
   drop_requests();
   simulations_ = started_ = max_depth_ = 0;
-  ++generation_;
   const Edge* edge = root_ == 0 ? nullptr : tree_->find(tree_->node(root_), move);
   const Ref child = edge == nullptr ? 0 : edge->child.load();
   if (child == 0 || child == Edge::kClaimed || over(root_board_)) {
@@ -114,10 +112,33 @@ void Search::advance(int move) {
   if (root_ == 0) new_root();
 }
 
+bool Search::follow(const Board& board) {
+  auto same = [](const Board& a, const Board& b) {
+    return a.hash() == b.hash() && a.to_play() == b.to_play() && a.move_number() == b.move_number() &&
+           a.passes() == b.passes() && a.position().ko() == b.position().ko() && a.komi() == b.komi() &&
+           a.ko_rule() == b.ko_rule() && a.size() == b.size();
+  };
+  const int ahead = board.move_number() - root_board_.move_number();
+  std::vector<int> moves;
+  if (ahead == 2) moves.push_back(board.move_before_last());
+  if (ahead == 1 || ahead == 2) moves.push_back(board.last_move());
+  Board trial = root_board_;
+  for (int move : moves) {
+    if (!trial.legal(move, trial.to_play())) break;
+    trial.play(move);
+  }
+  if (!same(trial, board)) {
+    reset(board);
+    return false;
+  }
+  for (int move : moves) advance(move);
+  return true;
+}
+
 // ------------------------------------------------------------------------------------------------------ simulation
 
 Search::Outcome Search::simulate(Worker& worker, std::uint64_t number) {
-  worker.random = Random(params_.seed ^ mix(generation_), number);
+  worker.random = Random(params_.seed ^ mix(static_cast<std::uint64_t>(root_board_.move_number())), number);
   worker.board = root_board_;
   worker.path.clear();
   Node* node = &tree_->node(root_);

@@ -90,6 +90,9 @@ public:
   const SearchParams& params() const { return params_; }
   void reset(const Board& board); // forgets the tree
   void advance(int move);         // plays at the root and keeps the subtree; drops unanswered requests
+  // Goes on from this board, which may be the root's own or up to two moves later, and keeps the subtree; a board that
+  // is anything else means a reset. Returns whether the tree was kept.
+  bool follow(const Board& board);
 
   // Lock-step. Runs simulations until max_leaves evaluations wait, max_simulations are done, or nothing can go on
   // without answers; returns what waits (perhaps nothing). The batch must be delivered before the next collect.
@@ -114,6 +117,7 @@ public:
   void cancel(LeafBatch& batch); // gives the leaves back unanswered; they are asked for again when visited
 
   int best_move() const;   // most visited; the most probable when nothing was visited; pass if that wins at once
+  bool decided() const;      // best_move is known without a search: a single move, or a pass that wins at once
   double best_value() const; // highest Q among the well visited moves of the root, 0 without visits
   bool should_resign() const;
   bool disagreement() const; // the most visited move is not the one with the best value
@@ -135,6 +139,7 @@ private:
   void undo(const std::vector<Step>& path);
   void back_up(const std::vector<Step>& path, Colour first, int winner);
   void back_up_value(const std::vector<Step>& path, Colour first, double black_value);
+  bool pass_wins() const;
   bool over(const Board& board) const { return board.over() || board.move_number() >= max_plies_; }
   int rollout(const Board& board, Random& random) const;
   void answer_policy(const LeafRequest& request, const float* priors);
@@ -169,7 +174,6 @@ private:
   std::atomic<std::uint64_t> skipped_{0};
   std::atomic<int> max_depth_{0};
   std::uint64_t target_ = 0;     // of `start`, in terms of started_
-  std::uint64_t generation_ = 0; // seeds the simulations differently after every advance
 
   std::vector<std::thread> threads_;
   int active_ = 0; // under state_

@@ -11,21 +11,22 @@ std::chrono::duration<double> duration(double seconds) { return std::chrono::dur
 
 } // namespace
 
-void LeafBatch::lay_out() {
+void LeafBatch::number_rows() {
   for (int i = 0; i < static_cast<int>(requests.size()); ++i) {
     if (requests[i].node != nullptr) policy_rows.push_back(i);
     if (requests[i].edge != nullptr) value_rows.push_back(i);
   }
+}
+
+void LeafBatch::write_planes(std::uint8_t* policy_planes, std::uint8_t* value_planes) const {
   const std::size_t points = static_cast<std::size_t>(size) * size;
-  policy_planes.resize(policy_rows.size() * kPlanes * points);
-  value_planes.resize(value_rows.size() * kPlanesWithColour * points);
-  for (std::size_t row = 0; row < policy_rows.size(); ++row) {
-    const LeafRequest& request = requests[policy_rows[row]];
-    request.features->write(false, request.policy_symmetry, &policy_planes[row * kPlanes * points]);
+  for (int row : policy_rows) {
+    requests[row].features->write(false, requests[row].policy_symmetry, policy_planes);
+    policy_planes += kPlanes * points;
   }
-  for (std::size_t row = 0; row < value_rows.size(); ++row) {
-    const LeafRequest& request = requests[value_rows[row]];
-    request.features->write(true, request.value_symmetry, &value_planes[row * kPlanesWithColour * points]);
+  for (int row : value_rows) {
+    requests[row].features->write(true, requests[row].value_symmetry, value_planes);
+    value_planes += kPlanesWithColour * points;
   }
 }
 
@@ -54,7 +55,7 @@ std::shared_ptr<LeafBatch> LeafQueue::take(int max_leaves, double seconds) {
     outstanding_.push_back(batch);
   }
   changed_.notify_all();
-  batch->lay_out();
+  batch->number_rows();
   return batch;
 }
 

@@ -32,7 +32,7 @@ struct LeafRequest {
   std::unique_ptr<Features> features;
 };
 
-// Requests in the hands of an evaluator, with the planes that it needs.
+// Requests in the hands of an evaluator.
 struct LeafBatch {
   explicit LeafBatch(int board_size) : size(board_size) {}
   LeafBatch(const LeafBatch&) = delete;
@@ -44,10 +44,10 @@ struct LeafBatch {
   std::vector<LeafRequest> requests;
   std::vector<int> policy_rows; // request of each row of policy_planes
   std::vector<int> value_rows;
-  std::vector<std::uint8_t> policy_planes; // [n, 48, size, size]
-  std::vector<std::uint8_t> value_planes;  // [m, 49, size, size]
 
-  void lay_out(); // fills rows and planes from the requests
+  void number_rows(); // fills the rows from the requests
+  // uint8[policy rows, 48, size, size] and uint8[value rows, 49, size, size]
+  void write_planes(std::uint8_t* policy_planes, std::uint8_t* value_planes) const;
 };
 
 // Leaves in, batches out; any number of threads on both sides.

@@ -11,12 +11,20 @@ constexpr int kWellVisited = 10; // a move counts for resignation with a tenth o
 
 } // namespace
 
+// Would a pass end the game and win it? Then nothing is better.
+bool Search::pass_wins() const {
+  return root_board_.passes() > 0 && root_board_.area_score() * to_sign(root_board_.to_play()) > 0;
+}
+
+bool Search::decided() const {
+  const std::lock_guard<std::mutex> guard(answers_);
+  return root_ == 0 || tree_->node(root_).count == 1 || pass_wins();
+}
+
 int Search::best_move() const {
   const std::lock_guard<std::mutex> guard(answers_);
   if (root_ == 0) return root_board_.pass_move();
-  if (root_board_.passes() > 0) { // a pass would end the game; if that wins, nothing is better
-    if (root_board_.area_score() * to_sign(root_board_.to_play()) > 0) return root_board_.pass_move();
-  }
+  if (pass_wins()) return root_board_.pass_move();
   const Node& node = tree_->node(root_);
   const Edge* best = nullptr;
   EdgeCounts most;
