@@ -33,7 +33,7 @@ LETTERS = {BLACK: "b", WHITE: "w"}
 
 
 def find_program(word: str) -> str | None:
-    """Where a program lies, None when it is not installed. Debian's games are found though PATH lacks them."""
+    """Where a program lies, None when it is not installed. Debian keeps games off root's PATH."""
     return shutil.which(word) or shutil.which(word, path=GAMES_PATH)
 
 

@@ -17,12 +17,12 @@ from typing import Any, cast
 from go_engine.gtp_client import GtpPlayer, find_program
 from go_engine.players import BatchPlayer
 from tasks.errors import UserError
-from tasks.matches import Clock, Entrant, Guests, Rules, play_games
 from tasks.params import EvaluateTournamentParams
 from tasks.players import Setting, command_line, make_player, needed_inputs, parse_spec
 from tasks.reporting import Reporter
 from tasks.store import write_text
 from tasks.tournament_games import Game, GameResult, Journal, Meeting, schedule
+from tasks.tournament_play import Clock, Entrant, Guests, Rules, play_games
 from tasks.tournament_report import (
     conduct,
     crosstable,
