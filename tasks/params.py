@@ -299,7 +299,7 @@ class GuestParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     command: str = Field(
-        description="Command line, split into words but never given to a shell; {seed} and {size} are filled in."
+        description="Command line, split into words, never given to a shell; {seed} and {size} are filled in."
     )
     env: dict[str, str] = Field({}, description="Environment variables added to ours.")
     move_seconds: float = Field(
