@@ -20,9 +20,9 @@
 #include "replay.hpp"
 #include "rollout.hpp"
 #include "rollout_policy.hpp"
-#include "symmetry.hpp"
 #include "search.hpp"
 #include "search_group.hpp"
+#include "symmetry.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -732,8 +732,9 @@ std::pair<PlaneBatch, PlaneBatch> batch_planes(const go::LeafBatch& batch) {
     nb::gil_scoped_release release;
     batch.write_planes(policy.data(), value.data());
   }
-  return {to_numpy<std::uint8_t, 4>(std::move(policy), {batch.policy_rows.size(), std::size_t{go::kPlanes}, n, n}),
-          to_numpy<std::uint8_t, 4>(std::move(value), {batch.value_rows.size(), std::size_t{go::kPlanesWithColour}, n, n})};
+  return {
+      to_numpy<std::uint8_t, 4>(std::move(policy), {batch.policy_rows.size(), std::size_t{go::kPlanes}, n, n}),
+      to_numpy<std::uint8_t, 4>(std::move(value), {batch.value_rows.size(), std::size_t{go::kPlanesWithColour}, n, n})};
 }
 
 std::pair<PlaneBatch, PlaneBatch> group_planes(go::GroupBatch& group) {
@@ -765,7 +766,12 @@ void deliver(go::Search& search, go::LeafBatch& batch, const std::optional<Float
 
 void bind_search_parts(nb::module_& m) {
   nb::class_<go::SearchParams>(m, "SearchParams", "Parameters of a search, with the paper's values.")
-      .def("__init__", [](go::SearchParams* self, const nb::kwargs& k) { new (self) go::SearchParams(search_params(k)); })
+      .def(
+          "__init__",
+          [](go::SearchParams* self, const nb::kwargs& settings) {
+            new (self) go::SearchParams(search_params(settings));
+          },
+          nb::sig("def __init__(self, **settings: float) -> None"))
       .def_rw("c_puct", &go::SearchParams::c_puct, "Weight of exploration.")
       .def_rw("beta", &go::SearchParams::beta, "Network priors are p^beta, normalised.")
       .def_rw("mixing", &go::SearchParams::mixing, "Lambda: weight of rollouts against values, 0..1.")
@@ -789,10 +795,14 @@ void bind_search_parts(nb::module_& m) {
       .def_ro("move", &go::EdgeReport::move)
       .def_ro("placeholder", &go::EdgeReport::placeholder, "Prior before the network answered.")
       .def_ro("prior", &go::EdgeReport::prior, "Prior now.")
-      .def_prop_ro("visits", [](const go::EdgeReport& e) { return e.counts.rollouts; }, "N_r")
-      .def_prop_ro("wins", [](const go::EdgeReport& e) { return e.counts.wins; }, "W_r")
-      .def_prop_ro("values", [](const go::EdgeReport& e) { return e.counts.values; }, "N_v")
-      .def_prop_ro("value_sum", [](const go::EdgeReport& e) { return e.counts.value_sum; }, "W_v")
+      .def_prop_ro(
+          "visits", [](const go::EdgeReport& e) { return e.counts.rollouts; }, "N_r")
+      .def_prop_ro(
+          "wins", [](const go::EdgeReport& e) { return e.counts.wins; }, "W_r")
+      .def_prop_ro(
+          "values", [](const go::EdgeReport& e) { return e.counts.values; }, "N_v")
+      .def_prop_ro(
+          "value_sum", [](const go::EdgeReport& e) { return e.counts.value_sum; }, "W_v")
       .def_ro("q", &go::EdgeReport::value, "Q, the mixed averages.")
       .def_ro("expanded", &go::EdgeReport::expanded, "There is a node behind this edge.");
   nb::class_<go::SearchStats>(m, "SearchStats")
@@ -817,6 +827,7 @@ void deliver_many(go::GroupBatch& group, const std::optional<FloatArray>& priors
 void bind_search_group(nb::module_& m) {
   nb::class_<go::GroupBatch>(m, "GroupBatch", "Positions of several searches that wait for the networks.")
       .def("take_planes", &group_planes, "As LeafBatch.planes, handed over without a copy: can be taken once.")
+      .def("cancel", &go::cancel_many)
       .def("__len__", [](const go::GroupBatch& g) { return g.policy_rows + g.value_rows; });
   m.def("collect_many", &go::collect_many, "searches"_a, "max_leaves"_a, "max_simulations"_a, "threads"_a = 1,
         nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>());
@@ -835,14 +846,18 @@ void bind_search(nb::module_& m) {
             new (self) go::Search(board, search_params(settings), rollout_policy, tree_policy);
           },
           "board"_a, "rollout_policy"_a = nb::none(), "tree_policy"_a = nb::none(), "settings"_a,
-          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
-      .def_prop_ro("board", [](const go::Search& s) { return go::Board(s.board()); }, "A copy of the root's board.")
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::sig("def __init__(self, board: Board, rollout_policy: RolloutPolicy | None = None, "
+                  "tree_policy: RolloutPolicy | None = None, **settings: float) -> None"))
+      .def_prop_ro(
+          "board", [](const go::Search& s) { return go::Board(s.board()); }, "A copy of the root's board.")
       .def_prop_ro("params", &go::Search::params, nb::rv_policy::copy)
       .def_prop_ro("running", &go::Search::running)
       .def_prop_ro("failure", &go::Search::failure)
       .def("reset", &go::Search::reset, "board"_a, Release())
       .def("advance", &go::Search::advance, "move"_a, Release())
       .def("follow", &go::Search::follow, "board"_a, Release())
+      .def("ask_root", &go::Search::ask_root)
       .def("collect", &go::Search::collect, "max_leaves"_a, "max_simulations"_a, Release())
       .def("deliver", &deliver, "batch"_a, "priors"_a.none() = nb::none(), "values"_a.none() = nb::none())
       .def("cancel", &go::Search::cancel, "batch"_a, Release())
@@ -853,10 +868,10 @@ void bind_search(nb::module_& m) {
       .def("interrupt", &go::Search::interrupt)
       .def("fail", &go::Search::fail, "message"_a)
       .def("best_move", &go::Search::best_move)
-      .def("best_value", &go::Search::best_value)
-      .def("should_resign", &go::Search::should_resign)
+      .def_prop_ro("best_value", &go::Search::best_value)
+      .def_prop_ro("should_resign", &go::Search::should_resign)
       .def_prop_ro("decided", &go::Search::decided)
-      .def("disagreement", &go::Search::disagreement)
+      .def_prop_ro("disagreement", &go::Search::disagreement)
       .def("edges", &go::Search::edges, "path"_a = std::vector<int>{})
       .def("stats", &go::Search::stats);
 }

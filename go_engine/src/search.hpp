@@ -47,9 +47,9 @@ struct SearchParams {
   bool wait_for_priors = false;   // stop at a node whose network priors are outstanding instead of using placeholders
   double resign_threshold = -0.8; // resign when no well visited move has a higher Q; below -1: never
   std::uint64_t seed = 0;
-  int memory_mb = 256;            // bound of the tree; when it is full the search goes on without growing
-  int queue_limit = 256;          // leaves waiting for search threads' evaluators; beyond it values are skipped
-  int max_plies = 0;              // a game this long is scored as it stands; 0 = 2 * size * size
+  int memory_mb = 256;   // bound of the tree; when it is full the search goes on without growing
+  int queue_limit = 256; // leaves waiting for search threads' evaluators; beyond it values are skipped
+  int max_plies = 0;     // a game this long is scored as it stands; 0 = 2 * size * size
 
   void check() const; // throws std::invalid_argument naming the parameter
 };
@@ -72,8 +72,8 @@ struct SearchStats {
   std::uint64_t skipped = 0;     // values not asked for because the queue was full
   std::size_t nodes = 0;
   std::size_t bytes = 0;
-  int threshold = 0;  // n_thr as it is now
-  bool full = false;  // the memory bound was reached
+  int threshold = 0; // n_thr as it is now
+  bool full = false; // the memory bound was reached
   int max_depth = 0;
 };
 
@@ -93,6 +93,8 @@ public:
   // Goes on from this board, which may be the root's own or up to two moves later, and keeps the subtree; a board that
   // is anything else means a reset. Returns whether the tree was kept.
   bool follow(const Board& board);
+
+  void ask_root(); // puts the root's priors into the queue, if a network is to give them and has not been asked
 
   // Lock-step. Runs simulations until max_leaves evaluations wait, max_simulations are done, or nothing can go on
   // without answers; returns what waits (perhaps nothing). The batch must be delivered before the next collect.
@@ -116,7 +118,7 @@ public:
   void deliver(LeafBatch& batch, const float* priors, const float* values);
   void cancel(LeafBatch& batch); // gives the leaves back unanswered; they are asked for again when visited
 
-  int best_move() const;   // most visited; the most probable when nothing was visited; pass if that wins at once
+  int best_move() const;     // most visited; the most probable when nothing was visited; pass if that wins at once
   bool decided() const;      // best_move is known without a search: a single move, or a pass that wins at once
   double best_value() const; // highest Q among the well visited moves of the root, 0 without visits
   bool should_resign() const;
@@ -173,7 +175,7 @@ private:
   std::atomic<std::uint64_t> leaves_{0};
   std::atomic<std::uint64_t> skipped_{0};
   std::atomic<int> max_depth_{0};
-  std::uint64_t target_ = 0;     // of `start`, in terms of started_
+  std::uint64_t target_ = 0; // of `start`, in terms of started_
 
   std::vector<std::thread> threads_;
   int active_ = 0; // under state_

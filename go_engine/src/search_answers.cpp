@@ -15,6 +15,13 @@ constexpr double kRetrySeconds = 0.001; // a blocked thread looks again after th
 
 } // namespace
 
+void Search::ask_root() {
+  if (root_ == 0 || running() || !params_.use_policy) return;
+  workers_[0]->board = root_board_;
+  workers_[0]->random = Random(params_.seed, root_board_.hash());
+  push(*workers_[0], &tree_->node(root_), nullptr, false);
+}
+
 std::shared_ptr<LeafBatch> Search::collect(int max_leaves, std::uint64_t max_simulations) {
   if (running()) throw std::logic_error("search: threads are running; use wait_batch");
   if (!queue_.outstanding().empty()) throw std::logic_error("search: the last batch has not been delivered");
@@ -36,8 +43,7 @@ void Search::answer_policy(const LeafRequest& request, const float* priors) {
   PriorList list;
   const PriorEntry* entry = tree_->entries(node.placeholder);
   for (int i = 0; i < node.count; ++i) list.moves.push_back(entry[i].move);
-  share_priors(list, root_board_.pass_move(), params_.beta,
-               [&](int move) { return std::max(priors[map[move]], 0.F); });
+  share_priors(list, root_board_.pass_move(), params_.beta, [&](int move) { return std::max(priors[map[move]], 0.F); });
   if (!tree_->replace_priors(answer_cursor_, node, list)) full_ = true;
   node.policy.store(PolicyState::kAnswered, std::memory_order_relaxed);
 }

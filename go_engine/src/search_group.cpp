@@ -50,4 +50,8 @@ void deliver_many(GroupBatch& group, const float* priors, const float* values) {
   }
 }
 
+void cancel_many(GroupBatch& group) {
+  for (std::size_t i = 0; i < group.searches.size(); ++i) group.searches[i]->cancel(*group.batches[i]);
+}
+
 } // namespace go

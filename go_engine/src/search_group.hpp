@@ -25,5 +25,6 @@ struct GroupBatch {
 std::unique_ptr<GroupBatch> collect_many(const std::vector<Search*>& searches, int max_leaves,
                                          std::uint64_t max_simulations, int threads);
 void deliver_many(GroupBatch& group, const float* priors, const float* values);
+void cancel_many(GroupBatch& group); // gives back what has not been delivered
 
 } // namespace go

@@ -28,7 +28,7 @@ struct LeafRequest {
   Colour to_play = kBlack;
   std::uint8_t policy_symmetry = 0; // under which the networks see the position
   std::uint8_t value_symmetry = 0;
-  bool holds_visit = false;         // the path's virtual losses stay until the value has come
+  bool holds_visit = false; // the path's virtual losses stay until the value has come
   std::unique_ptr<Features> features;
 };
 

@@ -86,8 +86,7 @@ Edge* Tree::open(Arena::Cursor& cursor, Node& node) {
 
 Edge* Tree::select(Arena::Cursor& cursor, Node& node, const SelectionRule& rule) {
   const int opened = node.opened.load(std::memory_order_acquire);
-  const float scale =
-      rule.c_puct * std::sqrt(static_cast<float>(node.visits.load(std::memory_order_relaxed)));
+  const float scale = rule.c_puct * std::sqrt(static_cast<float>(node.visits.load(std::memory_order_relaxed)));
   Edge* best = nullptr;
   float best_score = 0;
   for (int first = 0, block = 0; first < opened; first += Node::kFirstBlock << block, ++block) {
