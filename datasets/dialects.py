@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .records import BLACK, WHITE
+from go_engine import BLACK, WHITE
 
 PRO_RANK_OFFSET = 9  # 1p counts as 10: above every amateur dan
 MARGIN_STEP = 0.25  # real margins are multiples of this; Fox writes W+0.02 and the like

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from go_engine import BLACK, WHITE
+
 from .dialects import fixed_handicap_points, parse_date, parse_rank
-from .records import BLACK, WHITE, GameRecord
+from .records import GameRecord
 from .sgf import SgfError
 from .text import decode_value, detect_encoding
 

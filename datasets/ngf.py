@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 
+from go_engine import BLACK, WHITE
+
 from .dialects import fixed_handicap_points, parse_date, parse_rank, parse_result
-from .records import BLACK, WHITE, GameRecord
+from .records import GameRecord
 from .sgf import MAX_SIZE, MIN_SIZE, SgfError
 from .text import decode_value, detect_encoding
 

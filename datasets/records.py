@@ -4,32 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-BLACK = 1
-WHITE = -1
-EMPTY = 0
+from go_engine import BLACK, symmetry_table
+
 SYMMETRIES = 8
 ID_BYTES = 16  # 128 bits: no collision to fear among 10^9 games
-
-
-@lru_cache(maxsize=32)
-def symmetry_table(size: int) -> NDArray[np.int16]:
-    """Where each move goes: int16[8, size*size + 1], the last column being the pass.
-
-    Symmetry k flips the columns if k >= 4, then turns k % 4 quarters counter-clockwise (as `np.rot90`).
-    """
-    points = size * size
-    table = np.empty((SYMMETRIES, points + 1), np.int16)
-    grid = np.arange(points, dtype=np.int16).reshape(size, size)
-    for k in range(SYMMETRIES):
-        turned = np.rot90(np.flip(grid, -1) if k >= 4 else grid, k % 4)
-        table[k, turned.ravel()] = np.arange(points, dtype=np.int16)
-        table[k, points] = points
-    return table
 
 
 def game_digest(

@@ -70,8 +70,12 @@ class _Factory(WriterFactory):
 
 
 def list_members(stream: IO[bytes]) -> list[tuple[str, int]]:
-    """(name, unpacked size) of every file."""
-    with py7zr.SevenZipFile(stream) as archive:
+    """(name, unpacked size) of every file. Raises ValueError for what is no sound .7z archive."""
+    try:
+        archive = py7zr.SevenZipFile(stream)
+    except py7zr.exceptions.ArchiveError as error:
+        raise ValueError(str(error)) from None
+    with archive:
         return [
             (entry.filename, int(entry.uncompressed)) for entry in archive.list() if not entry.is_directory
         ]

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 from sgfmill import sgf_grammar
 
+from go_engine import BLACK, WHITE
+
 from .dialects import fixed_handicap_points, parse_date, parse_komi, parse_rank, parse_result
-from .records import BLACK, WHITE, GameRecord, RejectedGame
+from .records import GameRecord, RejectedGame
 from .text import decode_value, detect_encoding
 
 PropertyMap = dict[str, list[bytes]]

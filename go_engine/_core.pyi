@@ -232,6 +232,14 @@ class RolloutPolicy:
         Plays n games from the board to the end; (winners int8[n], moves int32[n]). Seeded per playout: the same for any number of threads.
         """
 
+def rollout_trace(policy: RolloutPolicy, board: Board, moves: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
+    """
+    float32[len(moves), size * size]: the incremental probabilities before each of some legal moves.
+    """
+
+def rollout_choices(policy: RolloutPolicy, board: Board, n: int, seed: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """int32[n]: n draws of a move for the board, as playouts make them."""
+
 def rollout_features(board: Board, move: int, tree: bool = False) -> list[tuple[str, int]]:
     """
     The features of a legal move as (kind, index or pattern key), from their definition.

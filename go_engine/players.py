@@ -45,7 +45,7 @@ class BatchPlayer(Protocol):
     name: str
 
     def choose_batch(self, games: Sequence[int], boards: Sequence[Board]) -> list[int]:
-        """A move (or RESIGN) for each board; boards[i] is the position of game games[i], perhaps its first."""
+        """A move (or RESIGN) for each board; boards[i] is the position in game games[i]."""
 
     def end_game(self, game: int) -> None:
         """Forget a game."""
@@ -76,7 +76,7 @@ class Policy(Protocol):
 class SamplingPlayer(ABC):
     """Draws sensible moves with p^(1/temperature), the likeliest at temperature 0; passes without any.
 
-    Both a `Player` and a `BatchPlayer`. Moves with probability 0 are drawn only when all sensible ones have it.
+    Both `Player` and `BatchPlayer`. Moves with probability 0 are drawn only if all have it.
     """
 
     def __init__(self, name: str, seed: int, temperature: float) -> None:

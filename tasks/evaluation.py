@@ -38,13 +38,13 @@ class PolicyScore:
 
 
 def score_policy(
-    net: PolicyNet, batches: Iterable[Batch], compute: ComputeParams, symmetries: int = 1, rows: int = 0
+    net: PolicyNet, batches: Iterable[Batch], compute: ComputeParams, symmetries: int = 1
 ) -> PolicyScore:
-    """Score a policy on the first `rows` rows (0: all) of the batches. All zero when there are none."""
+    """Score a policy on all rows of the batches; all zero when there are none."""
     device = str(pick_device(compute.device))
     evaluator = PolicyEvaluator(net, symmetries, compute.precision, device=device)
     first, five, likelihood, seen = 0, 0, 0.0, 0
-    for batch in limited(batches, rows):
+    for batch in batches:
         probabilities = evaluator.probabilities(batch.planes)
         of_move = probabilities[np.arange(len(batch.moves)), batch.moves]
         better = (probabilities > of_move[:, None]).sum(axis=1)
@@ -77,36 +77,16 @@ class ValuePredictions:
 
 
 def predict_values(
-    net: ValueNet, batches: Iterable[Batch], compute: ComputeParams, symmetries: int = 1, rows: int = 0
+    net: ValueNet, batches: Iterable[Batch], compute: ComputeParams, symmetries: int = 1
 ) -> ValuePredictions:
-    """A value network's answers on the first `rows` rows (0: all) of the batches."""
+    """A value network's answers on all rows of the batches."""
     device = str(pick_device(compute.device))
     evaluator = ValueEvaluator(net, symmetries, compute.precision, device=device)
     values: list[NDArray[np.float32]] = []
     outcomes: list[NDArray[np.float32]] = []
-    for batch in limited(batches, rows):
+    for batch in batches:
         values.append(evaluator.values(batch.planes))
         outcomes.append(batch.outcomes)
     if not values:
         return ValuePredictions(np.zeros(0, np.float32), np.zeros(0, np.float32))
     return ValuePredictions(np.concatenate(values), np.concatenate(outcomes))
-
-
-@dataclass(frozen=True)
-class HeldBatch:
-    """A batch in memory."""
-
-    planes: NDArray[np.uint8]
-    moves: NDArray[np.int64]
-    outcomes: NDArray[np.float32]
-
-
-def limited(batches: Iterable[Batch], rows: int) -> Iterable[Batch]:
-    """The batches up to `rows` rows in all, the last one cut; all of them when rows is 0."""
-    left = rows
-    for batch in batches:
-        if rows and len(batch.moves) >= left:
-            yield HeldBatch(batch.planes[:left], batch.moves[:left], batch.outcomes[:left])
-            return
-        yield batch
-        left -= len(batch.moves)

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 
 from torch import Tensor
 
-from tasks.batches import ReadAhead
+from tasks.batches import TimedBatches
 from tasks.training_state import Pending, Point
 
 
 class Meter:
     """Sums over the steps since the last point; `pending` carries them over an interruption."""
 
-    def __init__(self, batches: ReadAhead, pending: Pending) -> None:
+    def __init__(self, batches: TimedBatches, pending: Pending) -> None:
         self._batches = batches
         self._steps, sums = pending
         self._sums: dict[str, Tensor | float] = dict(sums)

@@ -146,6 +146,57 @@ class TrainValueNetworkParams(TrainingParams):
 class ParseGamesParams(StageParams):
     """Stage 1: game records to training positions."""
 
+    ko_rule: Literal["simple", "positional", "situational"] = Field(
+        "simple", description="Rule under which recorded games are replayed."
+    )
+    keep_before_illegal: bool = Field(
+        False,
+        description="Keep the moves before an illegal one; the game stands in the quarantine either way.",
+    )
+    min_rank: Annotated[str, Field(pattern=r"^[1-9][0-9]?[dkp]$")] | None = Field(
+        "6d", description="Weakest rank (6d, 3k, 1p); none: any. The paper: KGS, 6 to 9 dan."
+    )
+    both_ranks: bool = Field(False, description="Whether both players must have that rank, or the stronger.")
+    keep_unranked: bool = Field(False, description="Keep games in which no player's rank is known.")
+    min_moves: int = Field(10, ge=0, le=2000, description="Fewest moves of a game.")
+    rules: tuple[str, ...] = Field(
+        (), description="Rulesets that are kept, as the records write them; none: all."
+    )
+    results: tuple[Literal["resign", "points", "time", "forfeit", "won", "draw", "unknown"], ...] = Field(
+        (), description="Kinds of result that are kept; none: all."
+    )
+    date_from: Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")] | None = Field(
+        None, description="First date that is kept (2001, 2001-06 or 2001-06-30)."
+    )
+    date_to: Annotated[str, Field(pattern=r"^\d{4}(-\d\d(-\d\d)?)?$")] | None = Field(
+        None, description="Last date that is kept."
+    )
+    max_handicap: int | None = Field(
+        None, ge=0, le=40, description="Most handicap stones of a game; none: any number."
+    )
+    max_handicap_share: float = Field(
+        1.0, ge=0.0, le=1.0, description="Largest share of handicap games; the paper's corpus has 35.4%."
+    )
+    max_games: int = Field(0, ge=0, description="Most games that are kept, the first ones; 0: all.")
+    duplicates: Literal["symmetry", "exact"] = Field(
+        "symmetry",
+        description="What counts as the same game: turned and mirrored ones too, or only exact copies.",
+    )
+    test_positions: int = Field(
+        1_000_000, ge=0, description="Positions of the test split: the first of the corpus, whole games."
+    )
+    max_test_share: float = Field(
+        0.1, ge=0.0, lt=1.0, description="Largest share of all positions that the test split may take."
+    )
+    symmetries: Literal[1, 8] = Field(
+        8,
+        description="Symmetries stored of each training position; the test split stores the board as played.",
+    )
+    games_per_file: int = Field(1024, ge=1, le=65_536, description="Games in one parquet file.")
+    files_per_chunk: int = Field(
+        1024, ge=1, le=65_536, description="Game files read between two points from which a run can go on."
+    )
+
 
 class TrainRolloutPolicyParams(StageParams):
     """Stage 2: the fast pattern policies of rollouts and of the tree."""
@@ -242,5 +293,83 @@ class GenerateValueSetParams(SelfPlayParams):
     )
 
 
+class GuestParams(BaseModel):
+    """An external program that speaks GTP."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: str = Field(
+        description="Command line, split into words, never given to a shell; {seed} and {size} are filled in."
+    )
+    env: dict[str, str] = Field({}, description="Environment variables added to ours.")
+    move_seconds: float = Field(
+        60.0, gt=0.0, le=86_400.0, description="Longest wait for one answer, in seconds; then it hangs."
+    )
+
+
+GNU_GO = "gnugo --mode gtp --chinese-rules --capture-all-dead --seed {seed} --level"
+
+
+class RatingParams(BaseModel):
+    """BayesElo's model; its default settings give the paper's numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    advantage: float = Field(32.8, ge=-1000.0, le=1000.0, description="Elo points in favour of White.")
+    drawelo: float = Field(97.3, ge=0.0, le=1000.0, description="Width of the range of draws, in Elo points.")
+    prior: float = Field(2.0, ge=0.0, le=1000.0, description="Virtual draws of each player.")
+    scale: bool = Field(True, description="Scale ratings as BayesElo prints them.")
+    anchors: dict[str, float] = Field(
+        {"random": 0.0}, description="Elo of players that are held; those that do not play are left aside."
+    )
+
+
 class EvaluateTournamentParams(StageParams):
     """Stage 7: the players meet and are rated."""
+
+    players: dict[str, str] = Field(
+        {
+            "random": "random",
+            "rollout policy": "rollout:rollout_policy",
+            "SL policy": "policy:sl_policy",
+            "RL policy": "policy:rl_policy",
+            "search": "search:policy=sl_policy,value=value_network,rollout=rollout_policy,tree=tree_policy",
+        },
+        description="Name -> player (random, rollout:REF, policy:REF, search:...; empty text: left out). "
+        "A player whose input is not there is left out, and said so.",
+    )
+    guests: dict[str, GuestParams] = Field(
+        {
+            "GNU Go level 1": GuestParams(command=f"{GNU_GO} 1"),
+            "GNU Go level 10": GuestParams(command=f"{GNU_GO} 10"),
+        },
+        description="Name -> external program; one that is not installed is left out, and said so.",
+    )
+    pairing: Literal["round-robin", "gauntlet"] = Field(
+        "round-robin", description="Everybody meets everybody, or the challenger meets all others."
+    )
+    challenger: str = Field("", description="The player that meets all others in a gauntlet.")
+    games: int = Field(
+        200, ge=2, le=1_000_000, multiple_of=2, description="Games of each pair, half with each colour."
+    )
+    search_games: int = Field(
+        100, ge=0, le=1_000_000, multiple_of=2, description="The same for pairs in which a search plays."
+    )
+    guest_games: int = Field(
+        100, ge=0, le=1_000_000, multiple_of=2, description="The same for pairs with a guest; 0: none."
+    )
+    komi: float = Field(7.5, ge=-1000.0, le=1000.0, description="Points that White is given.")
+    opening_plies: int = Field(
+        4,
+        ge=0,
+        le=100,
+        description="Random moves that open a game; each opening is played with both colours.",
+    )
+    lanes: int = Field(256, ge=1, le=65_536, description="Games played side by side.")
+    guest_lanes: int = Field(
+        4, ge=1, le=1024, description="Games with guests side by side; each is a process of the guest."
+    )
+    fault_limit: int = Field(
+        5, ge=1, le=1_000_000, description="Forfeits after which a guest's remaining games are left out."
+    )
+    rating: RatingParams = RatingParams()

@@ -28,6 +28,7 @@ from tasks import lineage, store
 from tasks.bootstrap import LOGGER
 from tasks.digests import code_digest, git_state
 from tasks.errors import UserError
+from tasks.interruption import TrainingInterrupted
 from tasks.outbox import Outbox
 from tasks.params import StageParams
 from tasks.recording import record_result, record_reuse
@@ -68,7 +69,7 @@ class TrackedRun:
         self.folder = folder
         self.run_id: str | None = None
         self.listeners: list[ProgressListener] = []
-        self.outbox = Outbox("MLflow")
+        self.outbox = Outbox("MLflow", lambda error: bool(_store().is_refusal(error)))
         self._line = ProgressLine(name)
         self._points: list[tuple[str, float, int, int]] = []
         folder.mkdir(parents=True, exist_ok=True)
@@ -255,7 +256,8 @@ def _guarded(run: StageRun, claim: Claim) -> Iterator[StageRun]:
         run.flush()
         yield run
     except BaseException as error:
-        status = "FAILED" if isinstance(error, Exception) else "KILLED"
+        stopped = not isinstance(error, Exception) or isinstance(error, TrainingInterrupted)
+        status = "KILLED" if stopped else "FAILED"
         run.log_tags({"alphago.error": f"{type(error).__name__}: {error}"})
         run.close(status)
         if isinstance(error, UserError) and run.result is None:

@@ -17,7 +17,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from models.networks import Network
 from tasks import distributed
-from tasks.batches import BatchSource, Placement, ReadAhead, TensorBatch
+from tasks.batches import BatchSource, Placement, TensorBatch, TimedBatches
 from tasks.errors import UserError
 from tasks.interruption import Stop, TrainingInterrupted, stop_on_signal
 from tasks.meter import Meter, note
@@ -48,14 +48,13 @@ def train(
     UserError when the loss is no longer finite or the state in `folder` is another network's.
     """
     device = distributed.pick_device(params.compute.device)
-    placement = placement_for(net, params, device)
     step_net = prepare(net, params.compute, device)
     state = TrainingState(net, make_optimizer(net, params))
     state.resume(folder)
     with (
         distributed.torch_threads(params.threads),
         stop_on_signal() as stop,
-        ReadAhead(source.batches(state.step), placement) as batches,
+        TimedBatches(source.batches(state.step), placement_for(params.compute, device)) as batches,
     ):
         meter = Meter(batches, state.pending)
         while state.step < params.steps:
@@ -129,14 +128,9 @@ def prepare(net: Network, compute: ComputeParams, device: torch.device) -> nn.Mo
     return step_net
 
 
-def placement_for(net: Network, params: TrainingParams, device: torch.device) -> Placement:
-    """How batches reach the network. Raises UserError when the processes cannot share a batch evenly."""
-    world = distributed.world()
-    if params.batch_size % world:
-        raise UserError(f"batch_size {params.batch_size} is not a multiple of the {world} processes")
-    mixed = params.compute.precision == "bfloat16"
-    dtype = torch.bfloat16 if mixed else torch.float32
-    return Placement(device, dtype, params.compute.channels_last, net.planes, distributed.rank(), world)
+def placement_for(compute: ComputeParams, device: torch.device) -> Placement:
+    dtype = torch.bfloat16 if compute.precision == "bfloat16" else torch.float32
+    return Placement(device, dtype, compute.channels_last)
 
 
 def autocast(compute: ComputeParams, device: torch.device) -> torch.autocast:

@@ -29,6 +29,11 @@ ROOT = Path(__file__).resolve().parent.parent
 MIXED = ComputeParams(precision="bfloat16", channels_last=True)
 
 
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
 def small_policy(seed: int = 0) -> PolicyNet:
     torch.manual_seed(seed)
     return PolicyNet(SIZE, filters=8, layers=2)
@@ -43,7 +48,7 @@ def test_the_papers_step_is_plain_gradient_descent(tmp_path: Path) -> None:
     weight = net.head.weight.detach().clone()
     batch = source.batch(0)
     loss = torch.nn.functional.cross_entropy(
-        net(torch.from_numpy(batch.planes[:, :48]).float()), torch.from_numpy(batch.moves)
+        net(torch.from_numpy(batch.planes).float()), torch.from_numpy(batch.moves)
     )
     (gradient,) = torch.autograd.grad(loss, [net.head.weight])
     params = policy_params(steps=1, learning_rate=0.003, optimizer=OptimizerParams())
@@ -54,7 +59,7 @@ def test_the_papers_step_is_plain_gradient_descent(tmp_path: Path) -> None:
 
 def test_the_value_step_is_half_the_squared_errors_gradient(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    net, source = ValueNet(SIZE, filters=4, layers=2, hidden=8), MemorySource()
+    net, source = ValueNet(SIZE, filters=4, layers=2, hidden=8), MemorySource(49)
     batch = source.batch(0)
     weight = net.output.weight.detach().clone()
     value = net(torch.from_numpy(batch.planes).float())
@@ -80,7 +85,7 @@ def test_a_policy_learns(tmp_path: Path, compute: ComputeParams) -> None:
 def test_a_value_network_learns(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = ValueNet(SIZE, filters=8, layers=2, hidden=16)
-    state = train(net, value_objective, MemorySource(), value_params(steps=150), tmp_path, NullReporter())
+    state = train(net, value_objective, MemorySource(49), value_params(steps=150), tmp_path, NullReporter())
     assert state.history[0]["mse"] == pytest.approx(1, abs=0.1)
     assert state.history[-1]["mse"] < 0.1
 
@@ -165,7 +170,7 @@ WORKER = """
     import torch
     from training_helpers import MemorySource, policy_params
     from models.networks import PolicyNet
-    from tasks.distributed import process_group, rank
+    from tasks.distributed import process_group, rank, world
     from tasks.objectives import policy_objective
     from tasks.reporting import NullReporter
     from tasks.trainer import train
@@ -175,7 +180,8 @@ WORKER = """
     with process_group():
         torch.manual_seed(rank())  # rank 0's weights must reach everyone
         net, run = PolicyNet(5, filters=8, layers=2), NullReporter()
-        state = train(net, policy_objective, MemorySource(), policy_params(), folder, run)
+        source = MemorySource(rank=rank(), world=world())
+        state = train(net, policy_objective, source, policy_params(), folder, run)
         save_file(net.state_dict(), folder / f"rank{rank()}.safetensors")
         (folder / f"metrics{rank()}").write_text(str(len(run.metrics)))
 """

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tasks.evaluation import HeldBatch
 from tasks.params import OptimizerParams, TrainSlPolicyParams, TrainValueNetworkParams
 
 SIZE = 5
 
 
+@dataclass(frozen=True)
+class HeldBatch:
+    """A batch in memory."""
+
+    planes: NDArray[np.uint8]
+    moves: NDArray[np.int64]
+    outcomes: NDArray[np.float32]
+
+
 class MemorySource:
     """The move to learn is the point of the first plane's single stone, the outcome the colour plane's sign.
 
-    `before`, if set, is called with each batch's index before the batch is made.
+    `before`, if set, is called with each batch's index before the batch is made. Of `world` processes each
+    gets every world-th row, beginning with row `rank`.
     """
 
-    def __init__(self, batch_size: int = 16, seed: int = 0) -> None:
-        self.batch_size, self.seed = batch_size, seed
+    def __init__(self, planes: int = 48, batch_size: int = 16, rank: int = 0, world: int = 1) -> None:
+        self.planes, self.batch_size, self.rank, self.world = planes, batch_size, rank, world
         self.before: Any = None
 
-    def batches(self, start: int) -> Iterator[HeldBatch]:
+    def batches(self, start: int = 0) -> Iterator[HeldBatch]:
         index = start
         while True:
             if self.before:
@@ -32,14 +43,16 @@ class MemorySource:
             index += 1
 
     def batch(self, index: int) -> HeldBatch:
-        generator = np.random.default_rng([self.seed, index])
-        moves = generator.integers(0, SIZE * SIZE, self.batch_size)
+        generator = np.random.default_rng(index)
+        moves = generator.integers(0, SIZE * SIZE, self.batch_size, dtype=np.int64)
         planes = np.zeros((self.batch_size, 49, SIZE, SIZE), np.uint8)
         planes[np.arange(self.batch_size), 0, moves // SIZE, moves % SIZE] = 1
         planes[:, 3] = 1
         black = generator.integers(0, 2, self.batch_size)
         planes[:, 48] = black[:, None, None]
-        return HeldBatch(planes, moves.astype(np.int64), (2 * black - 1).astype(np.float32))
+        outcomes = (2 * black - 1).astype(np.float32)
+        rows = slice(self.rank, None, self.world)
+        return HeldBatch(planes[rows, : self.planes], moves[rows], outcomes[rows])
 
 
 def policy_params(**given: Any) -> TrainSlPolicyParams:

@@ -673,6 +673,31 @@ void bind_rollout_policy(nb::module_& m) {
           "Plays n games from the board to the end; (winners int8[n], moves int32[n]). Seeded per playout: the same "
           "for "
           "any number of threads.");
+  m.def(
+      "rollout_trace",
+      [](const go::RolloutPolicy& policy, const go::Board& board, const std::vector<int>& moves) {
+        go::RolloutState state(policy, board);
+        const std::size_t points = static_cast<std::size_t>(board.geometry().moves);
+        std::vector<float> rows(moves.size() * points);
+        for (std::size_t i = 0; i < moves.size(); ++i) {
+          state.probabilities(rows.data() + i * points);
+          state.play(moves[i]);
+        }
+        return to_numpy<float, 2>(std::move(rows), {moves.size(), points});
+      },
+      "policy"_a, "board"_a, "moves"_a,
+      "float32[len(moves), size * size]: the incremental probabilities before each of some legal moves.");
+  m.def(
+      "rollout_choices",
+      [](const go::RolloutPolicy& policy, const go::Board& board, int n, std::uint64_t seed) {
+        go::Random random(seed);
+        go::RolloutState state(policy, board);
+        std::vector<std::int32_t> moves(static_cast<std::size_t>(std::max(n, 0)));
+        for (auto& move : moves) move = state.choose(random);
+        const std::size_t count = moves.size();
+        return to_numpy<std::int32_t, 1>(std::move(moves), {count});
+      },
+      "policy"_a, "board"_a, "n"_a, "seed"_a, "int32[n]: n draws of a move for the board, as playouts make them.");
   m.def("rollout_features", &rollout_features, "board"_a, "move"_a, "tree"_a = false,
         "The features of a legal move as (kind, index or pattern key), from their definition.");
   m.def("canonical_pattern", &go::canonical, "key"_a, "The smallest of a pattern key's eight symmetric forms.");

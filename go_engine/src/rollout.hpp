@@ -1,9 +1,16 @@
 // Playouts with a rollout policy, from any board to the end.
+//
+// The product of a move's lasting factors (its 3x3 pattern) is kept for every empty point and either colour, with the
+// sum of each board row; after a move only the points whose pattern it changed are looked up again. What depends on the
+// previous move (response, neighbour, nakade) or touches few points (save atari, ko) multiplies those few points when a
+// move is drawn. The tree policy has factors for the whole board that change with every move; it is evaluated anew.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "pattern_board.hpp"
 #include "playout.hpp"
 #include "random.hpp"
 #include "rollout_policy.hpp"
@@ -15,16 +22,53 @@ class RolloutState {
 public:
   RolloutState(const RolloutPolicy& policy, const Board& board);
 
-  bool over() const { return board_.over(); }
-  Colour to_play() const { return board_.to_play(); }
-  void probabilities(float* out) const { policy_->probabilities(board_, out); }
-  int choose(Random& random) const; // a move drawn from the policy; the pass when no move is sensible
-  void play(int move) { board_.play(move); }
+  bool over() const { return passes_ >= 2; }
+  Colour to_play() const { return to_play_; }
+  int pass_move() const { return board_.geometry().moves; }
+  void probabilities(float* out); // as RolloutPolicy::probabilities, but superko is not looked at
+  int choose(Random& random);     // a move drawn from the policy; the pass when no move is sensible
+  void play(int move);            // assumes legal
   PlayoutResult finish(Random& random, int max_plies); // to two passes or the cap, area score with the board's komi
 
 private:
+  static constexpr int kRowLength = 32; // floats kept for a row: whole vectors, more than the longest row
+  static constexpr std::size_t kMaxLocal = 64;
+  struct Local {
+    Point point;
+    float base;
+    float factor;
+  };
+  struct alignas(64) Side { // one colour's view
+    std::array<std::array<float, kRowLength>, RowSet::kRows> weight{};
+    std::array<float, RowSet::kRows> sum{};
+    RowSet pending; // points to look up again
+  };
+
+  float& weight(Side& side, Point p) { return side.weight[board_.row(p)][board_.col(p)]; }
+  Side& refresh();
+  void refresh_rows(Side& side);
+  void evaluate_tree(Side& side);
+  float tree_factor(Point p, PatternKey diamond) const;
+  void collect_local(Side& side);
+  void collect_save_atari(Side& side);
+  void collect_nakade(Side& side);
+  void multiply(Side& side, Point p, float factor);
+  bool local(Point p) const;
+  Point draw_local(float left) const;
+  Point draw_other(const Side& side, float total, Random& random) const;
+
   const RolloutPolicy* policy_;
-  Board board_;
+  const RolloutTables* tables_;
+  const PatternGeometry* pattern_geometry_;
+  PatternBoard board_;
+  std::array<Side, 2> sides_;
+  std::array<Local, kMaxLocal> local_;
+  std::size_t local_count_ = 0;
+  Colour to_play_;
+  int passes_;
+  int last_; // moves; -1 for none
+  int before_last_;
+  double komi_;
 };
 
 // n playouts from the same board; playout i draws from its own generator (seed, i), so that the result does not depend

@@ -5,6 +5,21 @@
 
 namespace go {
 
+PatternKey nakade_at(Point move, std::span<const Point> taken, const Geometry& geometry) {
+  std::array<Point, kMaxNakade> piece{move};
+  std::size_t count = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const int offset : geometry.neighbour) {
+      const Point q = static_cast<Point>(piece[i] + offset);
+      const auto end = piece.begin() + static_cast<std::ptrdiff_t>(count);
+      if (std::ranges::find(taken, q) != taken.end() && std::find(piece.begin(), end, q) == end) piece[count++] = q;
+    }
+  }
+  std::array<int, kMaxNakade> shape{};
+  for (std::size_t i = 0; i < count; ++i) shape[i] = geometry.move_of[piece[i]];
+  return nakade_key({shape.data(), count}, 0, geometry.size);
+}
+
 BoardFeatures::BoardFeatures(const Board& board) : board_(board) {
   const Position& position = board.position();
   for (int move = 0; move < board.geometry().moves; ++move) {
@@ -43,22 +58,10 @@ bool BoardFeatures::self_atari(Point move) const {
   return after.liberties(move, 2, nullptr) == 1;
 }
 
-// The chains just taken cannot touch each other, so the pieces into which the taken stones fall are those chains.
 void BoardFeatures::collect_nakade(Point move, std::vector<FeatureKey>& out) const {
   const auto taken = board_.last_taken();
   if (std::ranges::find(taken, move) == taken.end()) return;
-  const Geometry& g = board_.geometry();
-  std::vector<Point> piece = {move};
-  for (std::size_t i = 0; i < piece.size(); ++i) {
-    for (const int offset : g.neighbour) {
-      const Point q = static_cast<Point>(piece[i] + offset);
-      const bool inside = std::ranges::find(taken, q) != taken.end();
-      if (inside && std::ranges::find(piece, q) == piece.end()) piece.push_back(q);
-    }
-  }
-  std::vector<int> shape;
-  for (const Point p : piece) shape.push_back(g.move_of[p]);
-  out.push_back({Feature::kNakade, nakade_key(shape, 0, g.size)});
+  out.push_back({Feature::kNakade, nakade_at(move, taken, board_.geometry())});
 }
 
 void BoardFeatures::collect_distance(Point move, int previous, PatternKey offset, std::vector<FeatureKey>& out) const {

@@ -4,6 +4,7 @@
 // All of them are binary: a move has a feature or not. Fixed kinds are named by an index, pattern kinds by their key.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "board.hpp"
@@ -31,6 +32,10 @@ struct FeatureKey {
   Feature kind;
   PatternKey key;
 };
+
+// The nakade key of one of the points just taken. The chains that were taken cannot touch each other, so the pieces
+// into which the points fall are those chains.
+PatternKey nakade_at(Point move, std::span<const Point> taken, const Geometry& geometry);
 
 class BoardFeatures {
 public:

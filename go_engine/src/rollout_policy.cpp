@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "rollout.hpp"
+
 namespace go {
 namespace {
 
@@ -18,6 +20,14 @@ void check(const PatternWeights& table, const char* name) {
   }
 }
 
+RolloutWeights checked(RolloutWeights weights) {
+  check(weights.nakade, "nakade");
+  check(weights.response_pattern, "response_pattern");
+  check(weights.pattern, "pattern");
+  check(weights.diamond, "diamond");
+  return weights;
+}
+
 } // namespace
 
 std::ptrdiff_t PatternWeights::find(PatternKey key) const {
@@ -25,12 +35,7 @@ std::ptrdiff_t PatternWeights::find(PatternKey key) const {
   return found != keys.end() && *found == key ? found - keys.begin() : -1;
 }
 
-RolloutPolicy::RolloutPolicy(RolloutWeights weights) : weights_(std::move(weights)) {
-  check(weights_.nakade, "nakade");
-  check(weights_.response_pattern, "response_pattern");
-  check(weights_.pattern, "pattern");
-  check(weights_.diamond, "diamond");
-}
+RolloutPolicy::RolloutPolicy(RolloutWeights weights) : weights_(checked(std::move(weights))), tables_(weights_) {}
 
 float RolloutPolicy::score(const BoardFeatures& features, Point move) const {
   std::vector<FeatureKey> present;
@@ -53,7 +58,25 @@ float RolloutPolicy::score(const BoardFeatures& features, Point move) const {
   return sum;
 }
 
-void RolloutPolicy::probabilities(const Board& board, float* out) const { slow_probabilities(board, out); }
+void RolloutPolicy::probabilities(const Board& board, float* out) const {
+  RolloutState state(*this, board);
+  state.probabilities(out);
+  if (board.ko_rule() == KoRule::kSimple) return;
+  const Geometry& g = board.geometry();
+  double left = 0;
+  bool refused = false;
+  for (int move = 0; move < g.moves; ++move) {
+    if (out[move] == 0) continue;
+    if (board.legal_point(g.point_of[move], board.to_play())) {
+      left += out[move];
+    } else { // superko
+      out[move] = 0;
+      refused = true;
+    }
+  }
+  if (!refused || left == 0) return;
+  for (int move = 0; move < g.moves; ++move) out[move] = static_cast<float>(out[move] / left);
+}
 
 void RolloutPolicy::slow_probabilities(const Board& board, float* out) const {
   const Geometry& g = board.geometry();

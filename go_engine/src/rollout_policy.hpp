@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rollout_features.hpp"
+#include "rollout_tables.hpp"
 
 namespace go {
 
@@ -40,6 +41,7 @@ public:
   explicit RolloutPolicy(RolloutWeights weights); // throws std::invalid_argument for tables that are not in order
 
   const RolloutWeights& weights() const { return weights_; }
+  const RolloutTables& tables() const { return tables_; }
   bool tree() const { return weights_.tree; }
 
   // Probability of every sensible move of the player to move, 0 for all else: float[size * size]. All zero when there
@@ -51,6 +53,7 @@ private:
   float score(const BoardFeatures& features, Point move) const;
 
   RolloutWeights weights_;
+  RolloutTables tables_;
 };
 
 } // namespace go

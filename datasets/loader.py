@@ -1,0 +1,287 @@
+"""Batches for training: shuffled over the whole dataset, resumable to the batch, bounded in memory.
+
+Every epoch the row groups are drawn in a new order and read in blocks; a block's rows are shuffled as a whole. The
+stream of rows, and so batch i, depends on nothing but the dataset, the seed, the rank and i.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from go_engine import symmetry, symmetry_table
+
+from .layout import Examples, RowSource, ValuesOnDisk, open_positions
+from .positions import UNKNOWN_OUTCOME
+from .schemas import POLICY_PLANES, VALUE_PLANES
+from .store import ROW_GROUP, DatasetError, Location
+
+BUFFER_ROWS = 131_072  # rows shuffled together: 284 MB on 19x19; two such blocks are held
+PREFETCH_BATCHES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """B rows: planes uint8[B, C, N, N], moves int64[B] (-1 in value sets), outcomes float32[B] (NaN: not known)."""
+
+    planes: NDArray[np.uint8]
+    moves: NDArray[np.int64]
+    outcomes: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.moves)
+
+
+class _Loader:
+    """What both loaders share. `planes`: the first so many of the dataset's planes; 49 adds the colour to move."""
+
+    def __init__(
+        self,
+        source: RowSource,
+        batch_size: int,
+        seed: int,
+        planes: int,
+        start_batch: int,
+        rank: int,
+        world_size: int,
+        buffer_rows: int,
+        turn: bool,
+    ) -> None:
+        if batch_size < 1 or start_batch < 0 or not 0 <= rank < world_size:
+            raise ValueError(
+                f"batch size {batch_size}, start {start_batch}, rank {rank} of {world_size}: out of range"
+            )
+        if not 1 <= planes <= VALUE_PLANES:
+            raise ValueError(f"planes {planes} is outside 1 to {VALUE_PLANES}")
+        self.source, self.batch_size, self.seed, self.planes = source, batch_size, seed, planes
+        self.start_batch, self.rank, self.world_size, self.turn = start_batch, rank, world_size, turn
+        self.groups_per_block = max(1, buffer_rows // ROW_GROUP)
+        self.size = source.size
+        self.rows = int(source.group_rows.sum())
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.batches(self.start_batch)
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        """Batches start, start + 1, ... without end, made in a background thread."""
+        if len(self.source.group_rows) < self.world_size:
+            raise DatasetError(
+                f"only {len(self.source.group_rows)} row groups for {self.world_size} processes"
+            )
+        return _in_background(lambda: self._stream(start * self.batch_size))
+
+    def iterate_once(self, limit: int | None = None) -> Iterator[Batch]:
+        """All rows once in the dataset's order (`limit`: the first so many); the last batch may be smaller."""
+        return _in_background(lambda: self._sequence(self.rows if limit is None else min(limit, self.rows)))
+
+    def _sequence(self, limit: int) -> Iterator[Batch]:
+        pending: list[Examples] = []
+        held = 0
+        for group in range(len(self.source.group_rows)):
+            if limit <= 0:
+                break
+            found = _take(self.source.read(group), slice(0, limit))
+            limit -= len(found.moves)
+            pending.append(found)
+            held += len(found.moves)
+            if held >= self.batch_size or limit <= 0:
+                joined = _concatenate(pending)
+                whole = held if limit <= 0 else held - held % self.batch_size
+                for first in range(0, whole, self.batch_size):
+                    yield self._batch(_take(joined, slice(first, min(first + self.batch_size, whole))))
+                pending, held = [_take(joined, slice(whole, held))], held - whole
+        if held:
+            yield self._batch(_concatenate(pending))
+
+    def _stream(self, skip: int) -> Iterator[Batch]:
+        """The endless stream of batches, `skip` rows in."""
+        waiting: list[Examples] = []
+        held = 0
+        for block, order in self._blocks(skip):
+            first = 0
+            while first < len(order):
+                count = min(self.batch_size - held, len(order) - first)
+                waiting.append(_take(block, order[first : first + count]))
+                held, first = held + count, first + count
+                if held == self.batch_size:
+                    yield self._batch(_concatenate(waiting))
+                    waiting, held = [], 0
+
+    def _blocks(self, skip: int) -> Iterator[tuple[Examples, NDArray[np.int64]]]:
+        """Blocks in order with the order of their rows, the next one being read meanwhile."""
+        with ThreadPoolExecutor(1) as reader:
+            ahead: Future[tuple[Examples, NDArray[np.int64]]] | None = None
+            for epoch, number, groups, drop in self._plan(skip):
+                following = reader.submit(self._read_block, epoch, number, groups, drop)
+                if ahead is not None:
+                    yield ahead.result()
+                ahead = following
+
+    def _plan(self, skip: int) -> Iterator[tuple[int, int, NDArray[np.int64], int]]:
+        """(epoch, block, groups, rows to drop at its start) without end."""
+        epoch = 0
+        while True:
+            groups = self._epoch_groups(epoch)
+            rows = self.source.group_rows[groups]
+            if skip >= rows.sum():
+                skip -= int(rows.sum())
+            else:
+                blocks = -(-len(groups) // self.groups_per_block)
+                edges = np.linspace(0, len(groups), blocks + 1).astype(np.int64)
+                for block in range(blocks):
+                    part = slice(edges[block], edges[block + 1])
+                    count = int(rows[part].sum())
+                    if skip < count:
+                        yield epoch, block, groups[part], skip
+                    skip = max(0, skip - count)
+            epoch += 1
+
+    def _epoch_groups(self, epoch: int) -> NDArray[np.int64]:
+        """This process's row groups in this epoch's order; every process has equally many."""
+        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.source.group_rows))
+        share = len(order) // self.world_size
+        return order[self.rank :: self.world_size][:share].astype(np.int64)
+
+    def _read_block(
+        self, epoch: int, block: int, groups: NDArray[np.int64], drop: int
+    ) -> tuple[Examples, NDArray[np.int64]]:
+        examples = _concatenate([self.source.read(int(group)) for group in np.sort(groups)])
+        rng = np.random.default_rng([self.seed, epoch, self.rank, block])
+        order = rng.permutation(len(examples.moves))
+        if self.turn:
+            examples = _turn(examples, self.size, self.source.planes, rng)
+        return examples, order[drop:]
+
+    def _batch(self, examples: Examples) -> Batch:
+        points = self.size * self.size
+        planes = min(self.planes, self.source.planes)
+        bits = np.unpackbits(examples.planes, axis=1, count=planes * points)
+        unpacked = bits.reshape(-1, planes, self.size, self.size)
+        if self.planes > self.source.planes:
+            colour = np.broadcast_to(
+                (examples.to_play > 0)[:, None, None, None], (len(bits), 1, self.size, self.size)
+            )
+            unpacked = np.concatenate([unpacked, colour.astype(np.uint8)], axis=1)
+        outcomes = examples.outcomes.astype(np.float32)
+        outcomes[examples.outcomes == UNKNOWN_OUTCOME] = np.nan
+        return Batch(unpacked, examples.moves.astype(np.int64), outcomes)
+
+
+class PositionLoader(_Loader):
+    """Batches of positions from a folder of `positions`, or the same ones computed from a folder of `games`.
+
+    Iterates without end from batch `start_batch`. `symmetries` False takes only the board as it was played.
+    `buffer_rows`: rows shuffled together; `threads`: of the engine, for a folder of games.
+    """
+
+    def __init__(
+        self,
+        folder: Location,
+        batch_size: int,
+        seed: int = 0,
+        split: str = "train",
+        planes: int = POLICY_PLANES,
+        symmetries: bool = True,
+        start_batch: int = 0,
+        rank: int = 0,
+        world_size: int = 1,
+        buffer_rows: int = BUFFER_ROWS,
+        threads: int = 1,
+    ) -> None:
+        source = open_positions(folder, split, symmetries, threads)
+        super().__init__(source, batch_size, seed, planes, start_batch, rank, world_size, buffer_rows, False)
+
+
+class ValueLoader(_Loader):
+    """Batches of a value set, 49 planes. `symmetries`: every row in a symmetry drawn anew each epoch."""
+
+    def __init__(
+        self,
+        folder: Location,
+        batch_size: int,
+        seed: int = 0,
+        split: str = "train",
+        planes: int = VALUE_PLANES,
+        symmetries: bool = True,
+        start_batch: int = 0,
+        rank: int = 0,
+        world_size: int = 1,
+        buffer_rows: int = BUFFER_ROWS,
+    ) -> None:
+        source = ValuesOnDisk(folder, split)
+        super().__init__(
+            source, batch_size, seed, planes, start_batch, rank, world_size, buffer_rows, symmetries
+        )
+
+
+def _take(examples: Examples, rows: NDArray[np.int64] | slice) -> Examples:
+    return Examples(
+        examples.planes[rows], examples.moves[rows], examples.outcomes[rows], examples.to_play[rows]
+    )
+
+
+def _concatenate(parts: list[Examples]) -> Examples:
+    if len(parts) == 1:
+        return parts[0]
+    return Examples(
+        np.concatenate([part.planes for part in parts]),
+        np.concatenate([part.moves for part in parts]),
+        np.concatenate([part.outcomes for part in parts]),
+        np.concatenate([part.to_play for part in parts]),
+    )
+
+
+def _turn(examples: Examples, size: int, planes: int, rng: np.random.Generator) -> Examples:
+    """Every row in a random one of the eight symmetries."""
+    chosen = rng.integers(0, 8, len(examples.moves))
+    packed, moves = examples.planes.copy(), examples.moves.copy()
+    for k in range(1, 8):
+        rows = np.flatnonzero(chosen == k)
+        for part in np.array_split(rows, -(-len(rows) // ROW_GROUP)) if len(rows) else ():
+            bits = np.unpackbits(packed[part], axis=1, count=planes * size * size)
+            turned = symmetry(bits.reshape(-1, planes, size, size), k).reshape(len(part), -1)
+            packed[part] = np.packbits(turned, axis=1)
+            known = moves[part] >= 0
+            moves[part] = np.where(known, symmetry_table(size)[k][moves[part]], moves[part])
+    return Examples(packed, moves, examples.outcomes, examples.to_play)
+
+
+def _in_background(make: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
+    """Runs an iterator in a thread, a few items ahead; the thread ends when the caller stops."""
+    items: queue.Queue[Batch | BaseException | None] = queue.Queue(PREFETCH_BATCHES)
+    stop = threading.Event()
+
+    def put(item: Batch | BaseException | None) -> bool:
+        while not stop.is_set():
+            try:
+                items.put(item, timeout=0.1)
+                return True
+            except queue.Full:
+                continue
+        return False
+
+    def work() -> None:
+        try:
+            for item in make():
+                if not put(item):
+                    return
+            put(None)
+        except BaseException as error:  # handed to the caller
+            put(error)
+
+    thread = threading.Thread(target=work, name="loader", daemon=True)
+    thread.start()
+    try:
+        while (item := items.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        stop.set()
+        thread.join()
