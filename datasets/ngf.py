@@ -12,8 +12,8 @@ import re
 from go_engine import BLACK, WHITE
 
 from .dialects import fixed_handicap_points, parse_date, parse_rank, parse_result
+from .points import MAX_SIZE, MIN_SIZE, SgfError
 from .records import GameRecord
-from .sgf import MAX_SIZE, MIN_SIZE, SgfError
 from .text import decode_value, detect_encoding
 
 HEADER_LINES = 12

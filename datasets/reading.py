@@ -9,9 +9,10 @@ from pathlib import Path
 
 from .gib import read_gib
 from .ngf import read_ngf
+from .points import SgfError, printable
 from .records import GameRecord, RejectedGame
 from .replay import first_illegal
-from .sgf import SgfError, printable, read_sgf
+from .sgf import read_sgf
 from .sources import Limits, SourceFile, iterate_files
 
 KO_RULES = ("simple", "positional", "situational")

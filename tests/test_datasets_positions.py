@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-import go_engine
 import numpy as np
 import pytest
 
+import go_engine
 from datasets import GameRecord
 from datasets.loader import PositionLoader, ValueLoader
 from datasets.store import DatasetError, verify_dataset
