@@ -34,7 +34,7 @@ def printable(text: str | bytes) -> str:
 
 
 def board_point(value: bytes, size: int, number: int | None = None) -> int:
-    """A point as row * size + column. Raises SgfError for anything else, naming the move's number if given."""
+    """A point as row * size + column. Raises SgfError for anything else, with the move's number."""
     column, row = (value[0] - 97, value[1] - 97) if len(value) == 2 else (-1, -1)
     if not (0 <= column < size and 0 <= row < size):
         what = "move" if number else "setup point"

@@ -1,13 +1,14 @@
 """SGF to games: sgfmill reads the syntax, `sgf_game` what real programs mean by it.
 
 A game that is a plain list of moves after its header (nearly all of a server's archive) goes a short way:
-only the header is given to sgfmill, the rest is checked by a regular expression that allows nothing but moves.
+only the header is given to sgfmill, a regular expression makes sure that the rest is nothing but moves.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from sgfmill import sgf_grammar
 
@@ -15,7 +16,6 @@ from .points import TEXT_LIMIT, SgfError, printable
 from .records import GameRecord, RejectedGame
 from .sgf_game import GameReader, PropertyMap
 from .text import detect_encoding
-
 
 # One header node without escapes or inner brackets, then nothing but moves; both take linear time.
 _PLAIN_HEAD = re.compile(rb"[^(\[\]]*\(\s*;(?:[^\[\]();\\]*\[[^\[\]\\]*\])*+\s*")
@@ -39,9 +39,9 @@ def read_sgf(data: bytes, source: str) -> Iterator[GameRecord | RejectedGame]:
         if start < 0:
             break
         if isinstance(nodes, str):
-            # A broken game may have swallowed those after it: from here on, each is cut out where it seems to begin.
+            # It may have swallowed those after it: from here on, each is cut out where it seems to begin.
             edges = [start, *(match.start() for match in _NEXT_GAME.finditer(data, start + 1)), len(data)]
-            pieces = [data[first:last] for first, last in zip(edges, edges[1:], strict=False)]
+            pieces = [data[first:last] for first, last in pairwise(edges)]
             for number, piece in enumerate(pieces, index):
                 yield _finish(_next_game(piece, 0)[0], None, source, number, encoding, piece)
             return
@@ -52,7 +52,7 @@ def read_sgf(data: bytes, source: str) -> Iterator[GameRecord | RejectedGame]:
 
 
 def _next_game(data: bytes, position: int) -> tuple[list[PropertyMap] | str, int, int]:
-    """The next game's main line, or what is wrong with it, and where it begins (-1: there is none) and ends."""
+    """The next game's main line, or what is wrong with it; where it begins (-1: there is none) and ends."""
     tokens, end = sgf_grammar.tokenise(data, position)
     if not tokens:
         return "no SGF data found", -1, len(data)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from random_games import SIZE, random_game
 
 from datasets.loader import PositionLoader
 from datasets.records import GameRecord
@@ -23,7 +24,6 @@ from tasks.errors import UserError
 from tasks.params import ParseGamesParams
 from tasks.parse_games import run_parse_games
 from tasks.reporting import NullReporter
-from tests.test_datasets_positions import SIZE, random_game
 
 OPTIONS: dict[str, Any] = {
     "board_size": SIZE,
@@ -154,7 +154,7 @@ def test_bytes_do_not_depend_on_the_processes(
 
 KILLED = """
 import sys, pathlib
-from tests.test_parse_games import run
+from test_parse_games import run
 run(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
 """
 
@@ -162,10 +162,12 @@ run(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
 def test_killed_and_resumed_gives_the_same_bytes(records: Path, tmp_path: Path) -> None:
     run(records, tmp_path / "whole")
     out = tmp_path / "killed"
+    tests = Path(__file__).parent
+    paths = os.pathsep.join(map(str, (tests, tests.parent)))
     kinds = ("work/counts-000001.json", "games/manifest.json", "positions/train-00000.parquet")
     for wanted in kinds:  # killed in the middle of each step
         process = subprocess.Popen(
-            [sys.executable, "-c", KILLED, records, out], cwd=Path(__file__).parent.parent
+            [sys.executable, "-c", KILLED, records, out], env=os.environ | {"PYTHONPATH": paths}
         )
         deadline = time.monotonic() + 60
         while process.poll() is None and not (out / wanted).exists() and time.monotonic() < deadline:
