@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 
-from go_engine.gtp import DEFAULT_SIZE, GtpEngine, serve, standard_streams
+from go_engine.gtp import DEFAULT_SIZE, GtpEngine
+from go_engine.gtp_server import serve, standard_streams
 from tasks.players import Setting, make_player
 
 SEED_BITS = 31
