@@ -7,6 +7,7 @@ at the top; `size * size` passes. Colours are BLACK = 1, WHITE = -1, EMPTY = 0.
 from go_engine._core import (
     BLACK,
     EMPTY,
+    LADDER_NODES,
     WHITE,
     Board,
     GameBatch,
@@ -14,6 +15,7 @@ from go_engine._core import (
     planes,
     planes_batch,
     random_playouts,
+    read_ladder,
     vertex,
 )
 from go_engine.replay import ReplayGame, check_game, replay_planes, replay_planes_games
@@ -24,6 +26,7 @@ from go_engine.symmetry import inverse_symmetry, symmetry, symmetry_move, symmet
 __all__ = [
     "BLACK",
     "EMPTY",
+    "LADDER_NODES",
     "WHITE",
     "Board",
     "GameBatch",
@@ -38,6 +41,7 @@ __all__ = [
     "planes",
     "planes_batch",
     "random_playouts",
+    "read_ladder",
     "replay_planes",
     "replay_planes_games",
     "symmetry",

@@ -28,17 +28,17 @@ Handler = Callable[[list[str]], str]
 
 
 class GtpEngine:
-    """The state behind a GTP session: the game so far, and the player. `answer` takes one line."""
+    """The state behind a GTP session: the game so far, and the player. `answer` takes one line.
+
+    Raises ValueError when the player cannot play on a board of this size.
+    """
 
     def __init__(self, player: Player, size: int = DEFAULT_SIZE, komi: float = DEFAULT_KOMI) -> None:
         self.player = player
         self.finished = False
         self._positions: list[Board] = []  # the start of the game and the position after each move
         self._dead: list[int] | None = None  # judged once for a position
-        try:
-            self._start(Board(size, komi))
-        except ValueError:  # a player for one board size, such as a network
-            self._start(Board(getattr(player, "size", size), komi))
+        self._start(Board(size, komi))
         self._handlers: dict[str, Handler] = {
             "protocol_version": self._none(lambda: "2"),
             "name": self._none(lambda: "AlphaGo pipeline"),
@@ -314,9 +314,8 @@ class GtpEngine:
         return "\n".join(" ".join(f"{value:.2f}" for value in row) for row in ownership(self.board))
 
 
-def serve(player: Player, stdin: BinaryIO, stdout: BinaryIO) -> None:
+def serve(engine: GtpEngine, stdin: BinaryIO, stdout: BinaryIO) -> None:
     """Answer commands from `stdin` on `stdout` until quit, the end of input, or a reader that is gone."""
-    engine = GtpEngine(player)
     while not engine.finished and (line := stdin.readline()):
         answer = engine.answer(line.decode("utf-8", errors="replace"))
         if answer is None:
@@ -328,12 +327,12 @@ def serve(player: Player, stdin: BinaryIO, stdout: BinaryIO) -> None:
             return
 
 
-def serve_process(make_player: Callable[[], Player]) -> None:
-    """Serve on this process's stdin and stdout; whatever else is printed goes to stderr from here on."""
+def standard_streams() -> tuple[BinaryIO, BinaryIO]:
+    """This process's stdin, and its stdout for answers alone: all else that is printed goes to stderr."""
     sys.stdout.flush()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    serve(make_player(), sys.stdin.buffer, answers)
+    return sys.stdin.buffer, answers
 
 
 def _version() -> str:

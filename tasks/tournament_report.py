@@ -131,20 +131,26 @@ def conduct(results: Sequence[GameResult]) -> list[str]:
         )
     resigned = sum(r.ending == "resignation" for r in results)
     if resigned:
-        lines.append(f"{resigned} games ended by resignation.")
+        lines.append(f"{_games(resigned)} ended by resignation.")
     faults = Counter((r.loser or "", r.fault or "") for r in results if r.ending == "forfeit")
     for (name, kind), count in sorted(faults.items()):
         example = next(r.fault_text for r in results if r.fault == kind and r.loser == name)
-        lines.append(f"{name} forfeited {count} games ({kind}), for example: {example}")
+        lines.append(f"{name} forfeited {_games(count)} ({kind}), for example: {example}")
     claims = Counter(name for r in results for name in r.claims)
     for name, count in sorted(claims.items()):
         lines.append(
-            f"{name} saw another winner than the referee in {count} games; the referee's count stands."
+            f"{name} saw another winner than the referee in {_games(count)}; the referee's count stands."
         )
     copies = len(results) - len({(r.black, r.white, tuple(r.moves)) for r in results})
     if copies:
-        lines.append(f"{copies} games repeat another game of the same players move by move.")
+        lines.append(
+            f"{_games(copies)} {'repeats' if copies == 1 else 'repeat'} another of the same players move by move."
+        )
     return lines
+
+
+def _games(count: int) -> str:
+    return f"{count} game{'' if count == 1 else 's'}"
 
 
 def write_games(folder: Path, results: Sequence[GameResult], size: int, komi: float) -> None:

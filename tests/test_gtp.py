@@ -21,8 +21,8 @@ ENGINE = [
     sys.executable,
     "-c",
     f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-    "from go_engine.gtp import serve_process\nfrom go_engine.players import RandomPlayer\n"
-    "serve_process(lambda: (print('noise'), RandomPlayer(3))[1])",
+    "from go_engine.gtp import *\nfrom go_engine.players import RandomPlayer\n"
+    "streams = standard_streams()\nprint('noise', flush=True)\nserve(GtpEngine(RandomPlayer(3)), *streams)",
 ]
 
 
@@ -201,7 +201,11 @@ def test_dead_stones_are_found_and_captured() -> None:
 
 def test_a_whole_session_through_streams() -> None:
     out = io.BytesIO()
-    serve(RandomPlayer(1), io.BytesIO(b"1 boardsize 9\n\n2 genmove b\n\xff\xfe\n3 quit\n4 name\n"), out)
+    serve(
+        GtpEngine(RandomPlayer(1)),
+        io.BytesIO(b"1 boardsize 9\n\n2 genmove b\n\xff\xfe\n3 quit\n4 name\n"),
+        out,
+    )
     answers = out.getvalue().decode().split("\n\n")
     assert answers[0] == "=1"
     assert answers[1].startswith("=2 ")
