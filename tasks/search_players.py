@@ -33,7 +33,7 @@ def make_search_player(
     spec: str,
     files: dict[str, Path],
     arguments: dict[str, str],
-    size: int,
+    size: int | None,
     seed: int,
     threads: int,
     name: str,
