@@ -182,7 +182,7 @@ class GameBatch:
     def reset(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Starts these games anew."""
 
-    def planes(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None), order='C', device='cpu')] | None = None, player_colour: bool = False, threads: int = 1) -> object:
+    def planes(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None), order='C', device='cpu')] | None = None, player_colour: bool = False, threads: int = 1) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None))]:
         """
         uint8[m, 48 or 49, size, size] for the side to play; `out` may have more rows than there are games.
         """

@@ -390,8 +390,9 @@ nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(const std::vector<Stored>& val
   return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()});
 }
 
-nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::optional<OutArray> out,
-                       bool player_colour, int threads) {
+nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>> game_planes(const go::GameBatch& batch, const Indices& indices,
+                                                              std::optional<OutArray> out, bool player_colour,
+                                                              int threads) {
   const int n = checked(batch, indices);
   const std::size_t size = batch.size();
   const std::size_t shape[4] = {static_cast<std::size_t>(n), player_colour ? 49U : 48U, size, size};
@@ -408,7 +409,7 @@ nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::
     nb::gil_scoped_release unlocked;
     batch.planes(indices.data(), n, player_colour, data, threads);
   }
-  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>(*out));
+  return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>(*out);
 }
 
 template <typename Write>
