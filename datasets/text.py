@@ -5,13 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 
-# Candidates for bytes that are no UTF-8, with the characters that speak for each.
-_CANDIDATES = {
-    "cp949": re.compile("[\uac00-\ud7a3]"),
-    "shift_jis": re.compile("[\u3040-\u30ff]"),
-    "gb18030": None,
-    "big5": None,
-}
+# Candidates for bytes that are no UTF-8; the first of equally good ones is taken.
+_CANDIDATES = ("cp949", "shift_jis", "gb18030", "big5")
+_KANA = re.compile("[\u3040-\u30ff]")
 _CHUNK = re.compile(rb"[\x80-\xff][\x40-\xff]*")
 _CA = re.compile(rb"CA\s*\[\s*([A-Za-z0-9_\-:. ]{1,40}?)\s*\]")
 FEW_SIGNS = (
@@ -36,7 +32,8 @@ def declared_encoding(data: bytes) -> str | None:
 
 
 def detect_encoding(data: bytes) -> str:
-    """A Python codec name for the bytes: "ascii", "utf-8", "gb18030", "big5", "cp949", "shift_jis", "latin-1" ...
+    """A Python codec name for the bytes: "ascii", "utf-8", "gb18030", "big5", "cp949", "shift_jis", "latin-1"
+    ...
 
     A declared encoding wins if the bytes fit it, then UTF-8 (even somewhat damaged), then the best guess.
     """
@@ -83,21 +80,24 @@ def _score(data: bytes, foreign: bytes, codec: str) -> float:
     signs = [sign for sign in foreign.decode(codec, errors="replace") if ord(sign) >= 0x80]
     if not signs:
         return 0.0
-    typical = _CANDIDATES[codec]
-    if typical is not None:
-        share = sum(bool(typical.match(sign)) for sign in signs) / len(signs)
-        return share if len(signs) >= FEW_SIGNS else share * FEW_SIGNS_FACTOR
-    return sum(_is_frequent(sign, codec) for sign in signs) / len(signs)
+    share = sum(_speaks_for(sign, codec) for sign in signs) / len(signs)
+    return share * FEW_SIGNS_FACTOR if codec == "cp949" and len(signs) < FEW_SIGNS else share
 
 
-def _is_frequent(sign: str, codec: str) -> bool:
-    """Whether a Chinese sign is in its encoding's first level, which holds the frequent ones."""
+def _speaks_for(sign: str, codec: str) -> bool:
+    """Whether a sign is one that texts in this encoding are made of: kana, frequent syllables, frequent
+    signs.
+    """
+    if codec == "shift_jis":
+        return bool(_KANA.match(sign))
     encoded = sign.encode(codec, errors="replace")
     if len(encoded) != 2:
         return False
-    if codec == "gb18030":
+    if codec == "cp949":  # the syllables of KS X 1001
+        return 0xB0 <= encoded[0] <= 0xC8 and encoded[1] >= 0xA1
+    if codec == "gb18030":  # the first level of GB 2312
         return 0xB0 <= encoded[0] <= 0xD7 and encoded[1] >= 0xA1
-    return 0xA4 <= encoded[0] <= 0xC6
+    return 0xA4 <= encoded[0] <= 0xC6  # the first level of Big5
 
 
 def decode_value(value: bytes, codec: str) -> str:

@@ -14,6 +14,7 @@ import typer
 
 from tasks import bootstrap
 from tasks.errors import UserError
+from tasks.interruption import TrainingInterrupted
 from tasks.reporting import break_line
 
 PROGRAM = "alphago"
@@ -67,6 +68,7 @@ def run(
 ) -> None:
     """Run one stage, or the whole pipeline."""
     _options(debug)
+    bootstrap.make_home()
     bootstrap.use_running_server()
     from flows.run import run_from_command_line
 
@@ -105,9 +107,29 @@ def ui(
     prefect_port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the Prefect server.")] = 4200,
 ) -> None:
     """Serve MLflow's and Prefect's pages on this machine over the stores of this home, until Ctrl-C."""
+    bootstrap.make_home()
     from flows.ui import serve
 
     serve(mlflow_port, prefect_port)
+
+
+@app.command()
+def gtp(
+    player: Annotated[
+        str,
+        typer.Option(
+            metavar="SPEC",
+            help="random | rollout[:REF] | policy[:REF] | search[:policy=REF,...] | gtp:COMMAND",
+        ),
+    ],
+    size: Annotated[int | None, typer.Option(min=2, max=19, help="Board size until `boardsize`.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the player's choices; else of chance.")] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of a search.")] = 1,
+) -> None:
+    """Play over the Go Text Protocol on stdin and stdout, for Sabaki, GoGui and other programs."""
+    from flows.gtp import serve_gtp
+
+    serve_gtp(player, size, seed, threads)
 
 
 def _one_line(error: BaseException) -> str:
@@ -125,7 +147,7 @@ def run_app(arguments: list[str] | None = None) -> int:
         returned = app(arguments, prog_name=PROGRAM, standalone_mode=False)
     except UserError as error:
         return _complain(error, USAGE_STATUS)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort, TrainingInterrupted):
         returned = INTERRUPT_STATUS
     except BrokenPipeError:
         # Whoever read our output has left; give the interpreter's last flush a place to go.

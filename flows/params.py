@@ -1,7 +1,7 @@
 """Parameters: the stages' models, the profiles laid over them, and `--set` laid over both.
 
-The models' defaults are the paper's numbers. A profile is a YAML file with the common settings and a section a
-stage; it names only what differs.
+The models' defaults are the paper's numbers. A profile is a YAML file with the common settings and a section
+a stage; it names only what differs.
 """
 
 from __future__ import annotations
@@ -112,12 +112,14 @@ def stage_params(name: str, profile: str, settings: dict[str, Any]) -> StagePara
     one = stage(name)
     base = load_profile(profile)
     common = {key: base[key] for key in COMMON if key in base}
-    return validated(one.params, merge(merge(common, base.get(one.section) or {}), settings))
+    profiled = merge(merge(one.params().model_dump(), common), base.get(one.section) or {})
+    return validated(one.params, merge(profiled, settings))
 
 
 def pipeline_params(profile: str, settings: dict[str, Any]) -> PipelineParams:
     """The same for the pipeline; settings are its own or dotted with a stage's section."""
-    return validated(PipelineParams, merge(load_profile(profile), settings))
+    defaults = {one.section: one.params().model_dump() for one in STAGES.values()}
+    return validated(PipelineParams, merge(merge(defaults, load_profile(profile)), settings))
 
 
 def over_profile(params: Model, name: str, profile: str) -> Model:

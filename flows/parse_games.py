@@ -38,7 +38,7 @@ def parse(stage: OpenStage[ParseGamesParams]) -> dict[str, Any]:
 @flow(name=NAME)
 def parse_games(
     params: ParseGamesParams = ParseGamesParams(),  # noqa: B008  frozen
-    games: str = "",
+    games: list[str] | None = None,
     profile: Profile = "paper",
     reuse: Reuse = "same-code",
 ) -> StageResult:
@@ -46,12 +46,13 @@ def parse_games(
 
     Args:
         params: The stage's parameters; what is not given comes from the profile.
-        games: Folder, file or archive of SGF, GIB or NGF records; empty: the bundled ones of the board size.
+        games: Folders, files or archives of SGF, GIB or NGF records; none: the bundled ones of the size.
         profile: Gives the parameters not set here, and says whose newest results are taken as inputs.
         reuse: Whether identical finished work is taken instead of done again.
     """
     params = over_profile(params, NAME, profile)
-    references = {"games": games or str(bundled_games(params.board_size))}
+    places = games or [str(bundled_games(params.board_size))]
+    references = {"games" if not i else f"games_{i + 1}": place for i, place in enumerate(places)}
     with open_stage(NAME, params, references, profile, reuse) as stage:
         if not stage.reused:
             stage.finish(parse(stage))

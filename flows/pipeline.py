@@ -62,7 +62,7 @@ class Plan(NamedTuple):
 @flow(name=PIPELINE)
 def pipeline(
     params: PipelineParams = PipelineParams(),  # noqa: B008  frozen
-    games: str = "",
+    games: list[str] | None = None,
     profile: Profile = "paper",
     from_stage: StageName | None = None,
 ) -> PipelineResult:
@@ -70,7 +70,7 @@ def pipeline(
 
     Args:
         params: The parameters of all stages; what is not given comes from the profile.
-        games: Folder, file or archive of game records; empty: the bundled sample games of the board size.
+        games: Folders, files or archives of game records; none: the bundled ones of the board size.
         profile: Gives the parameters not set here.
         from_stage: Do this stage and all that depend on it again; the others are reused.
     """
@@ -100,7 +100,7 @@ def pipeline(
     return result
 
 
-def _run_stages(plan: Plan, games: str) -> list[StageResult]:
+def _run_stages(plan: Plan, games: list[str] | None) -> list[StageResult]:
     """The graph itself: each stage takes the folders and files that the ones before it made."""
     parsed = parse_games(**plan.of("parse-games"), games=games)
     rollout, sl = _both(

@@ -10,6 +10,7 @@ from flows.stages import PIPELINE, STAGES, StageName, stage
 from tasks.errors import UserError
 
 PIPELINE_INPUTS = ("games",)
+MANY = ("games",)  # game records may come from several places
 
 
 def run_from_command_line(
@@ -20,7 +21,7 @@ def run_from_command_line(
     values = parse(settings)
     if name == PIPELINE:
         arguments = _pipeline_arguments(profile, values, from_stage)
-        known = PIPELINE_INPUTS
+        known: tuple[str, ...] = PIPELINE_INPUTS
     else:
         known = stage(name).all_inputs
         arguments = _stage_arguments(name, profile, values, from_stage)
@@ -45,9 +46,10 @@ def _pipeline_arguments(profile: str, values: dict[str, Any], from_stage: str | 
     return {"params": pipeline_params(profile, values), "profile": profile, "from_stage": from_stage}
 
 
-def parse_inputs(texts: list[str], name: str, known: tuple[str, ...]) -> dict[str, str]:
-    """`name=REF` texts as a mapping; dashes in names mean underscores."""
-    references: dict[str, str] = {}
+def parse_inputs(texts: list[str], name: str, known: tuple[str, ...]) -> dict[str, str | list[str]]:
+    """`name=REF` texts as the flow's arguments; dashes in names mean underscores."""
+    many = MANY if name in (PIPELINE, "parse-games") else ()
+    references: dict[str, list[str]] = {}
     for text in texts:
         key, equals, reference = text.partition("=")
         key = key.strip().replace("-", "_")
@@ -55,10 +57,14 @@ def parse_inputs(texts: list[str], name: str, known: tuple[str, ...]) -> dict[st
             raise UserError(f"--input {text}: not of the form name=REF")
         if key not in known:
             raise UserError(f"--input {key}: {name} takes {', '.join(known) or 'no inputs'}")
-        if key in references:
-            raise UserError(f"--input {key}: given twice")
-        references[key] = reference
-    return references
+        references.setdefault(key, []).append(reference)
+    return {key: _only(key, given) if key not in many else given for key, given in references.items()}
+
+
+def _only(key: str, given: list[str]) -> str:
+    if len(given) > 1:
+        raise UserError(f"--input {key}: given {len(given)} times")
+    return given[0]
 
 
 def _flow(name: str) -> Any:

@@ -7,6 +7,7 @@ at the top; `size * size` passes. Colours are BLACK = 1, WHITE = -1, EMPTY = 0.
 from go_engine._core import (
     BLACK,
     EMPTY,
+    LADDER_NODES,
     WHITE,
     Board,
     GameBatch,
@@ -14,15 +15,18 @@ from go_engine._core import (
     planes,
     planes_batch,
     random_playouts,
+    read_ladder,
     vertex,
 )
 from go_engine.replay import ReplayGame, check_game, replay_planes, replay_planes_games
 from go_engine.rollout_policy import RolloutPolicy, RolloutPolicyError
+from go_engine.search import Search, SearchParams
 from go_engine.symmetry import inverse_symmetry, symmetry, symmetry_move, symmetry_table
 
 __all__ = [
     "BLACK",
     "EMPTY",
+    "LADDER_NODES",
     "WHITE",
     "Board",
     "GameBatch",
@@ -30,11 +34,14 @@ __all__ = [
     "ReplayGame",
     "RolloutPolicy",
     "RolloutPolicyError",
+    "Search",
+    "SearchParams",
     "check_game",
     "inverse_symmetry",
     "planes",
     "planes_batch",
     "random_playouts",
+    "read_ladder",
     "replay_planes",
     "replay_planes_games",
     "symmetry",

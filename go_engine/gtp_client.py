@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import queue
 import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -23,11 +24,17 @@ from go_engine.gtp_text import RESIGN_WORD, GtpFailure, parse_vertex
 from go_engine.players import RESIGN
 
 Kind = Literal["missing", "crash", "hang", "garbage", "refused", "illegal"]
+GAMES_PATH = "/usr/games:/usr/local/games"
 START_SECONDS = 30.0
 QUIT_SECONDS = 2.0
 STDERR_LINES = 20
 LONGEST_ANSWER = 1_000_000  # characters; no honest answer is longer
 LETTERS = {BLACK: "b", WHITE: "w"}
+
+
+def find_program(word: str) -> str | None:
+    """Where a program lies, None when it is not installed. Debian keeps games off root's PATH."""
+    return shutil.which(word) or shutil.which(word, path=GAMES_PATH)
 
 
 class GtpError(RuntimeError):
@@ -58,7 +65,7 @@ class GtpProcess:
         self.argv, self.timeout = list(argv), timeout
         try:
             self._process = subprocess.Popen(
-                self.argv,
+                [find_program(self.argv[0]) or self.argv[0], *self.argv[1:]],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

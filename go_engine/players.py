@@ -7,8 +7,8 @@ and games played side by side are the same games.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class BatchPlayer(Protocol):
     name: str
 
     def choose_batch(self, games: Sequence[int], boards: Sequence[Board]) -> list[int]:
-        """A move (or RESIGN) for each board; boards[i] is the position of game games[i], perhaps its first."""
+        """A move (or RESIGN) for each board; boards[i] is the position in game games[i]."""
 
     def end_game(self, game: int) -> None:
         """Forget a game."""
@@ -67,6 +67,27 @@ class Timed(Protocol):
     def time_left(self, colour: int, seconds: float, stones: int) -> None: ...
 
 
+class Candidate(NamedTuple):
+    """A move that a player considers, with what it thinks of it."""
+
+    move: int
+    visits: int
+    winrate: float  # 0..1, of the player to move
+    prior: float
+    line: list[int]  # the moves expected from here, this one first
+
+
+@runtime_checkable
+class Analyst(Protocol):
+    """A player that can say what it thinks."""
+
+    def candidates(self) -> list[Candidate]:
+        """The moves considered for the last `choose`."""
+
+    def analyse(self, board: Board) -> Iterator[list[Candidate]]:
+        """Think on without end; each step is a fraction of a second and gives the candidates so far."""
+
+
 class Policy(Protocol):
     """Move probabilities float32[N*N] of one position, as `go_engine.RolloutPolicy` gives them."""
 
@@ -76,7 +97,7 @@ class Policy(Protocol):
 class SamplingPlayer(ABC):
     """Draws sensible moves with p^(1/temperature), the likeliest at temperature 0; passes without any.
 
-    Both a `Player` and a `BatchPlayer`. Moves with probability 0 are drawn only when all sensible ones have it.
+    Both `Player` and `BatchPlayer`. Moves with probability 0 are drawn only if all have it.
     """
 
     def __init__(self, name: str, seed: int, temperature: float) -> None:

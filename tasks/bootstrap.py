@@ -12,8 +12,10 @@ import logging
 import os
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
+from tasks.errors import UserError
 from tasks.reporting import break_line
 
 HOME_VARIABLE = "ALPHAGO_HOME"
@@ -86,9 +88,12 @@ def apply() -> None:
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
         "DO_NOT_TRACK": "1",
+        # torch's threads sleep while they wait; if they spin, other work on the cores slows them tenfold
+        "OMP_WAIT_POLICY": "PASSIVE",
         "MLFLOW_TRACKING_URI": tracking_uri(),
         "MLFLOW_DISABLE_TELEMETRY": "true",
         "MLFLOW_ALLOW_PICKLE_DESERIALIZATION": "false",
+        "MLFLOW_LOGGING_LEVEL": "ERROR",
         "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
         "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",  # the work goes on without MLflow and must not wait for it
         "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
@@ -99,9 +104,24 @@ def apply() -> None:
         os.environ.setdefault(name, value)
     if debug:
         os.environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "INFO"
+    with suppress(OSError):  # make_home() complains, for commands that cannot do without
+        (root / "prefect").mkdir(parents=True, exist_ok=True)  # Prefect itself makes only the last folder
     # A run id left in the environment would silently become the run that everything is logged to.
     os.environ.pop("MLFLOW_RUN_ID", None)
     _quieten(debug)
+
+
+def make_home() -> None:
+    """Raises UserError when nothing can be written there."""
+    root = home()
+    try:
+        (root / "prefect").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"{root}: cannot be written ({error.strerror}); choose another with {HOME_VARIABLE}"
+        ) from None
+    if not os.access(root, os.W_OK):
+        raise UserError(f"{root}: cannot be written; choose another with {HOME_VARIABLE}")
 
 
 def _quieten(debug: bool) -> None:

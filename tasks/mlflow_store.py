@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
-from functools import cache, partial
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import mlflow
 from mlflow import MlflowClient
@@ -22,14 +22,15 @@ from mlflow.entities import (
     Run,
     RunTag,
 )
+from mlflow.entities.model_registry import ModelVersion
 from mlflow.exceptions import MlflowException
 
 from tasks.bootstrap import home, tracking_uri
-from tasks.outbox import Refused
 from tasks.references import ModelPlace
 from tasks.store import key_lock
 
 EXPERIMENT = "alphago"
+LATEST = "latest"
 BATCH_METRICS = 1000  # MLflow's limit in one call
 BATCH_OTHERS = 100
 DIGEST_LENGTH = 32  # MLflow keeps at most 36 characters
@@ -37,8 +38,6 @@ VALUE_LENGTH = 5000  # of a tag or parameter
 NOTE_TAG = "mlflow.note.content"
 PARENT_TAG = "mlflow.parentRunId"
 PERMANENT = {"INVALID_PARAMETER_VALUE", "BAD_REQUEST", "RESOURCE_ALREADY_EXISTS"}
-
-Result = TypeVar("Result")
 
 
 class Point(NamedTuple):
@@ -76,14 +75,9 @@ def experiment_id() -> str:
     return str(experiment.experiment_id)
 
 
-def asked(call: Callable[[], Result]) -> Result:
-    """Make a call, telling a refusal (of no use to repeat) from a failure of the store."""
-    try:
-        return call()
-    except MlflowException as error:
-        if error.error_code in PERMANENT:
-            raise Refused(str(error).splitlines()[0]) from error
-        raise
+def is_refusal(error: Exception) -> bool:
+    """Whether the store has answered and will never take this call, so that repeating it is of no use."""
+    return isinstance(error, MlflowException) and error.error_code in PERMANENT
 
 
 def start_run(name: str, tags: dict[str, str], parent: str | None) -> str:
@@ -107,29 +101,29 @@ def end_run(run_id: str, status: str) -> None:
 def log_params(run_id: str, params: dict[str, str]) -> None:
     for some in _chunks(params.items(), BATCH_OTHERS):
         entities = [Param(name, clip(value)) for name, value in some]
-        asked(partial(client().log_batch, run_id, params=entities))
+        client().log_batch(run_id, params=entities)
 
 
 def log_tags(run_id: str, tags: dict[str, str]) -> None:
     for some in _chunks(tags.items(), BATCH_OTHERS):
         entities = [RunTag(name, clip(value)) for name, value in some]
-        asked(partial(client().log_batch, run_id, tags=entities))
+        client().log_batch(run_id, tags=entities)
 
 
 def log_points(run_id: str, points: list[Point]) -> None:
     for some in _chunks(points, BATCH_METRICS):
         entities = [Metric(point.name, point.value, point.time, point.step) for point in some]
-        asked(partial(client().log_batch, run_id, metrics=entities))
+        client().log_batch(run_id, metrics=entities)
 
 
 def log_model_metrics(run_id: str, model_id: str, metrics: dict[str, float]) -> None:
     """Metrics that the UI shows beside the model as well as beside the run."""
     for name, value in metrics.items():
-        asked(partial(client().log_metric, run_id, name, value, model_id=model_id))
+        client().log_metric(run_id, name, value, model_id=model_id)
 
 
 def log_artifact(run_id: str, path: Path, folder: str | None = None) -> None:
-    asked(lambda: client().log_artifact(run_id, str(path), folder))
+    client().log_artifact(run_id, str(path), folder)
 
 
 def log_dataset(
@@ -144,15 +138,15 @@ def log_dataset(
         profile=json.dumps(profile),
     )
     given = DatasetInput(dataset, [InputTag("mlflow.data.context", context)])
-    asked(lambda: client().log_inputs(run_id, datasets=[given]))
+    client().log_inputs(run_id, datasets=[given])
 
 
 def log_input_model(run_id: str, model_id: str) -> None:
-    asked(lambda: client().log_inputs(run_id, models=[LoggedModelInput(model_id)]))
+    client().log_inputs(run_id, models=[LoggedModelInput(model_id)])
 
 
 def link_output_model(run_id: str, model_id: str) -> None:
-    asked(lambda: client().log_outputs(run_id, models=[LoggedModelOutput(model_id, step=0)]))
+    client().log_outputs(run_id, models=[LoggedModelOutput(model_id, step=0)])
 
 
 def log_model(run_id: str, name: str, file: Path, params: dict[str, str], tags: dict[str, str]) -> str:
@@ -192,17 +186,28 @@ def set_alias(name: str, alias: str, version: int) -> None:
 
 
 def find_model(name: str, version_or_alias: str) -> ModelPlace:
-    """A registered model's file, fetched if it is elsewhere. Raises MlflowException when unknown."""
-    if version_or_alias.isdigit():
+    """A registered model's file, fetched if it is elsewhere. Raises MlflowException when unknown.
+
+    `latest` is no alias that can be set: MLflow reserves it for the newest version.
+    """
+    if version_or_alias == LATEST:
+        found = max(_versions(name), key=lambda version: int(version.version))
+    elif version_or_alias.isdigit():
         found = client().get_model_version(name, version_or_alias)
     else:
         found = client().get_model_version_by_alias(name, version_or_alias)
-    separator = "/" if version_or_alias.isdigit() else "@"
-    folder = Path(mlflow.artifacts.download_artifacts(f"models:/{name}{separator}{version_or_alias}"))
+    folder = Path(mlflow.artifacts.download_artifacts(f"models:/{name}/{found.version}"))
     files = sorted(folder.rglob("*.safetensors")) if folder.is_dir() else [folder]
     if len(files) != 1:
         raise MlflowException(f"{name} version {found.version} holds {len(files)} safetensors files, not one")
     return ModelPlace(files[0], found.run_id or None, found.model_id or None)
+
+
+def _versions(name: str) -> list[ModelVersion]:
+    versions = list(client().search_model_versions(f"name = '{name}'"))
+    if not versions:
+        raise MlflowException("no such registered model")
+    return versions
 
 
 def running_runs() -> list[Run]:

@@ -18,15 +18,15 @@ Call = Callable[[], None]
 log = logging.getLogger(f"{LOGGER}.tracking")
 
 
-class Refused(Exception):
-    """The service answered and will never take this call; sending it again is of no use."""
-
-
 class Outbox:
-    """A queue of calls. `due()` is true when it is time to flush; a failed flush makes it wait a while."""
+    """A queue of calls. `due()` is true when it is time to flush; a failed flush makes it wait a while.
 
-    def __init__(self, name: str) -> None:
+    A call whose error `is_refusal` is given up with a warning; after any other error it is made again later.
+    """
+
+    def __init__(self, name: str, is_refusal: Callable[[Exception], bool]) -> None:
         self.name = name
+        self._is_refusal = is_refusal
         self.warned = False
         self._calls: deque[Call] = deque()
         self._next = 0.0
@@ -46,21 +46,22 @@ class Outbox:
         while self._calls:
             try:
                 self._calls[0]()
-            except Refused as refused:
-                log.warning("%s refused a record: %s", self.name, refused)
             except Exception as error:  # whatever a store, a driver or a socket may raise: the work goes on
-                self._next = time.monotonic() + BACKOFF_SECONDS
-                if not self.warned:
-                    log.warning(
-                        "%s is away (%s); the work goes on, records are kept", self.name, first_line(error)
-                    )
-                    self.warned = True
-                return False
+                if not self._is_refusal(error):
+                    self._go_without(error)
+                    return False
+                log.warning("%s refused a record: %s", self.name, first_line(error))
             self._calls.popleft()
         if self.warned:
             log.warning("%s is back; all kept records are sent", self.name)
             self.warned = False
         return True
+
+    def _go_without(self, error: Exception) -> None:
+        self._next = time.monotonic() + BACKOFF_SECONDS
+        if not self.warned:
+            log.warning("%s is away (%s); the work goes on, records are kept", self.name, first_line(error))
+            self.warned = True
 
     def close(self) -> bool:
         """Flush with a few tries; False when records remain unsent."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tasks.tracking import TrackedRun
 
 REGISTERED_PREFIX = "alphago-"
-LATEST, BEST = "latest", "best"
+BEST = "best"  # the alias that we set; `latest` is MLflow's own
 # What makes a version of a model the best one on its board: (metric, +1 when more is better or -1).
 QUALITY = {
     "rollout_policy": ("test/accuracy", 1),
@@ -129,20 +129,20 @@ def _queue_model(run: TrackedRun, result: StageResult, name: str) -> None:
         )
 
     def register_it(run_id: str) -> None:
-        assert made.model_id is not None
-        made.version = mlflow_store.register(registered, made.model_id, run_id, tags)
+        if made.model_id is not None:  # None: MLflow refused it
+            made.version = mlflow_store.register(registered, made.model_id, run_id, tags)
 
     def alias_it(_: str) -> None:
-        assert made.version is not None
-        mlflow_store.set_alias(registered, LATEST, made.version)
-        if _is_best(mlflow_store.alias_tags(registered, BEST), result.board_size, quality, sign):
+        if made.version is not None and is_best(
+            mlflow_store.alias_tags(registered, BEST), result.board_size, quality, sign
+        ):
             mlflow_store.set_alias(registered, BEST, made.version)
 
     for call in (log_it, register_it, alias_it):
         run.send(call)
 
 
-def _is_best(holder: dict[str, str] | None, board_size: int, quality: float | None, sign: int) -> bool:
+def is_best(holder: dict[str, str] | None, board_size: int, quality: float | None, sign: int) -> bool:
     """The larger board first, then the better metric; on no holder anything is best."""
     if holder is None:
         return True

@@ -1,0 +1,239 @@
+"""Stage 7: the players meet, every pair over many games, and are rated.
+
+Openings are random but the same for all pairs, and each is played with both colours. Scoring is by area. A
+game is written to the journal as soon as it ends, so that an interrupted tournament goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any, cast
+
+from go_engine.gtp_client import GtpPlayer, find_program
+from go_engine.players import BatchPlayer
+from tasks.errors import UserError
+from tasks.params import EvaluateTournamentParams
+from tasks.players import Setting, command_line, make_player, needed_inputs, parse_spec
+from tasks.reporting import Reporter
+from tasks.store import write_text
+from tasks.tournament_games import Game, GameResult, Journal, Meeting, schedule
+from tasks.tournament_play import Clock, Entrant, Guests, Rules, play_games
+from tasks.tournament_report import (
+    conduct,
+    crosstable,
+    crosstable_markdown,
+    elo_chart,
+    rate,
+    ratings_markdown,
+    superiority_markdown,
+    write_games,
+)
+
+JOURNAL, GAMES, CROSSTABLE, RATINGS = "journal.jsonl", "games", "crosstable.json", "ratings.csv"
+SEED_STEP = 1_000_003  # between players, so that no two share their random numbers
+
+
+def run_evaluate_tournament(
+    params: EvaluateTournamentParams, inputs: Mapping[str, Path], folder: Path, run: Reporter
+) -> dict[str, Any]:
+    """Play what is not in the folder's journal yet, rate everything, and report.
+
+    Raises UserError when fewer than two players are left, or a name or setting makes no sense.
+    """
+    setting = Setting(params.board_size, params.seed, params.threads or os.cpu_count() or 1, inputs)
+    specs, left_out = present_players(params, inputs)
+    guests, absent = present_guests(params)
+    left_out += absent
+    meetings = pair_up(params, specs, guests)
+    entrants = make_entrants(specs, guests, params, setting)
+    games = schedule(meetings)
+    identity = {"params": params.model_dump(mode="json", exclude={"threads", "lanes", "guest_lanes"})}
+    clock = Clock()
+    try:
+        with Journal(folder / JOURNAL, identity | {"players": [*specs, *guests]}) as journal:
+            play_missing(games, journal, entrants, guests, params, run, clock)
+            results = journal.results
+    finally:
+        for entrant in entrants.values():
+            if isinstance(entrant, Guests):
+                entrant.close()
+    unplayed = Counter(guest_of(game, guests) for game in games) - Counter(
+        guest_of(r, guests) for r in results
+    )
+    left_out += [
+        f"{name}: {count} games were not played after its forfeits" for name, count in unplayed.items()
+    ]
+    return report(params, results, left_out, clock, folder, run)
+
+
+def present_players(
+    params: EvaluateTournamentParams, inputs: Mapping[str, Path]
+) -> tuple[dict[str, str], list[str]]:
+    """Name -> spec of the players whose inputs are there, and a line for each that is left out."""
+    specs, left_out = {}, []
+    for name, spec in params.players.items():
+        if not spec:
+            continue
+        missing = [need for need in needed_inputs(parse_spec(spec)) if need not in inputs]
+        if missing:
+            left_out.append(f"{name} is left out: there is no {', no '.join(missing)}")
+        else:
+            specs[name] = spec
+    return specs, left_out
+
+
+def present_guests(params: EvaluateTournamentParams) -> tuple[dict[str, list[str]], list[str]]:
+    """Name -> words of the command line of the guests that are installed, and a line for each that is not."""
+    guests, left_out = {}, []
+    for name, guest in params.guests.items() if params.guest_games else ():
+        if name in params.players:
+            raise UserError(f"{name} is the name of a player and of a guest")
+        words = parse_spec(f"gtp:{guest.command}").command
+        if find_program(words[0]):
+            guests[name] = words
+        else:
+            left_out.append(f"{name} is left out: {words[0]} is not installed")
+    return guests, left_out
+
+
+def pair_up(
+    params: EvaluateTournamentParams, specs: Mapping[str, str], guests: Mapping[str, list[str]]
+) -> list[Meeting]:
+    names = [*specs, *guests]
+    if len(names) < 2:
+        raise UserError(f"a tournament needs two players or more; there is {', '.join(names) or 'none'}")
+    if params.pairing == "gauntlet" and params.challenger not in names:
+        raise UserError(f"challenger {params.challenger!r} is none of the players: {', '.join(names)}")
+
+    def count(pair: tuple[str, str]) -> int:
+        if any(name in guests for name in pair):
+            return params.guest_games
+        searches = any(parse_spec(specs[name]).kind == "search" for name in pair)
+        return params.search_games if searches else params.games
+
+    pairs = combinations(names, 2)
+    if params.pairing == "gauntlet":
+        pairs = cast(Any, (pair for pair in combinations(names, 2) if params.challenger in pair))
+    return [Meeting(*pair, count(pair)) for pair in pairs]
+
+
+def make_entrants(
+    specs: Mapping[str, str],
+    guests: Mapping[str, list[str]],
+    params: EvaluateTournamentParams,
+    setting: Setting,
+) -> dict[str, Entrant]:
+    entrants: dict[str, Entrant] = {}
+    for place, (name, spec) in enumerate(specs.items()):
+        own = setting._replace(seed=params.seed + SEED_STEP * (place + 1))
+        player = make_player(spec, own, name)
+        if isinstance(player, BatchPlayer):
+            entrants[name] = player
+        else:
+            raise UserError(f"player {name}: external programs are guests (params.guests), not players")
+    for name, words in guests.items():
+        entrants[name] = _guest(name, words, params, setting)
+    return entrants
+
+
+def _guest(name: str, words: list[str], params: EvaluateTournamentParams, setting: Setting) -> Guests:
+    guest = params.guests[name]
+
+    def make(game: int) -> GtpPlayer:
+        argv = command_line(words, setting._replace(seed=params.seed + game))
+        return GtpPlayer(argv, name, guest.move_seconds, guest.env)
+
+    return Guests(name, make, threads=params.guest_lanes)
+
+
+def play_missing(
+    games: Sequence[Game],
+    journal: Journal,
+    entrants: Mapping[str, Entrant],
+    guests: Mapping[str, list[str]],
+    params: EvaluateTournamentParams,
+    run: Reporter,
+    clock: Clock,
+) -> None:
+    """Play the games that the journal lacks: first those among our own players, then those with guests."""
+    rules = Rules(params.board_size, params.komi, params.opening_plies, params.seed)
+    done = {result.number for result in journal.results}
+    faults = Counter(r.loser for r in journal.results if r.ending == "forfeit")
+    run.progress(len(done), len(games), "games")
+
+    def retired(game: Game) -> bool:
+        return max(faults[game.black], faults[game.white]) >= params.fault_limit
+
+    for with_guests in (False, True):
+        lanes = params.guest_lanes if with_guests else params.lanes
+        mine = [g for g in games if g.number not in done and (guest_of(g, guests) != "") == with_guests]
+        for ended in play_games(mine, entrants, rules, lanes, clock, retired):
+            journal.add(ended)
+            faults.update(r.loser for r in ended if r.ending == "forfeit")
+            run.progress(len(journal.results), len(games), "games")
+
+
+def guest_of(game: Game | GameResult, guests: Mapping[str, list[str]]) -> str:
+    """The guest of a game, or an empty text; of two guests the one that plays Black."""
+    return next((name for name in (game.black, game.white) if name in guests), "")
+
+
+def report(
+    params: EvaluateTournamentParams,
+    results: Sequence[GameResult],
+    left_out: list[str],
+    clock: Clock,
+    folder: Path,
+    run: Reporter,
+) -> dict[str, Any]:
+    """Write tables, chart and records; the same results give the same files."""
+    results = sorted(results, key=lambda result: result.number)
+    ratings = rate(results, params.rating)
+    order = list(ratings["program"])
+    cells = crosstable(results, order)
+    write_games(folder / GAMES, results, params.board_size, params.komi)
+    write_text(folder / CROSSTABLE, json.dumps(cells, indent=1) + "\n")
+    write_text(folder / RATINGS, ratings.to_csv(index=False, float_format="%.3f"))
+    board = f"{params.board_size}x{params.board_size}"
+    run.log_figure("elo.png", elo_chart(ratings, f"Tournament on {board}, komi {params.komi:g}"))
+    notes = [*left_out, *conduct(results)]
+    tables = [
+        ratings_markdown(ratings),
+        crosstable_markdown(cells, order),
+        *(["\n".join(f"- {note}" for note in notes)] if notes else []),
+    ]
+    run.log_text("crosstable.md", "\n\n".join(tables) + "\n")
+    run.log_text("superiority.md", superiority_markdown(ratings) + "\n")
+    for name, milliseconds in clock.milliseconds_per_move().items():
+        run.log_metrics({f"ms_per_move/{metric_name(name)}": milliseconds})
+    return {
+        "outputs": {
+            "games": {"path": GAMES, "kind": "artifact"},
+            "crosstable": {"path": CROSSTABLE, "kind": "artifact"},
+            "ratings": {"path": RATINGS, "kind": "artifact"},
+        },
+        "metrics": metrics(results, ratings),
+        "summary": "\n\n".join(tables),
+    }
+
+
+def metrics(results: Sequence[GameResult], ratings: Any) -> dict[str, float]:
+    found = {f"elo/{metric_name(r.program)}": float(r.elo) for r in ratings.itertuples()}
+    plies = [len(result.moves) for result in results]
+    return found | {
+        "games": float(len(results)),
+        "games/length_cap": float(sum(r.ending == "length" for r in results)),
+        "games/forfeits": float(sum(r.ending == "forfeit" for r in results)),
+        "games/disputed": float(sum(bool(r.claims) for r in results)),
+        "games/mean_plies": sum(plies) / len(plies) if plies else 0.0,
+    }
+
+
+def metric_name(player: str) -> str:
+    """A player's name with nothing in it that MLflow refuses in the name of a metric."""
+    return "".join(c if c.isalnum() or c in "_-. /" else "_" for c in player)

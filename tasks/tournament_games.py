@@ -1,0 +1,132 @@
+"""Which games a tournament consists of, what is kept of each, and the journal on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from go_engine import BLACK, WHITE
+from tasks.errors import UserError
+
+JOURNAL_FORMAT = 1
+Ending = Literal["passes", "length", "resignation", "forfeit"]
+
+
+class Game(NamedTuple):
+    """A game to be played. `number` is its own in the tournament, `opening` that of all with its start."""
+
+    number: int
+    opening: int
+    black: str
+    white: str
+
+    def player(self, colour: int) -> str:
+        return self.black if colour == BLACK else self.white
+
+
+class GameResult(BaseModel):
+    """A game that was played; colours alternate from Black on, so that the moves alone are the record."""
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    opening: int
+    black: str
+    white: str
+    moves: list[int]
+    opening_plies: int
+    winner: int  # BLACK, WHITE, or 0
+    score: float | None  # Black's lead by area when the game was played to its end
+    ending: Ending
+    fault: str | None = None  # what the loser of a forfeit did: a kind of go_engine.gtp_client.GtpError
+    fault_text: str = ""
+    claims: dict[str, float] = {}  # guests' own opinion of the score, where it names another winner
+    comments: dict[int, str] = {}  # by number of the move, from 1
+
+    @property
+    def loser(self) -> str | None:
+        return {BLACK: self.white, WHITE: self.black}.get(self.winner)
+
+    @property
+    def text(self) -> str:
+        """The result as in SGF: B+3.5, W+R, B+F, 0."""
+        if not self.winner:
+            return "0"
+        how = {"resignation": "R", "forfeit": "F"}.get(self.ending) or f"{abs(self.score or 0.0):g}"
+        return f"{'B' if self.winner == BLACK else 'W'}+{how}"
+
+
+class Meeting(NamedTuple):
+    """Two players and how often they meet: `games` is even, half with each colour."""
+
+    first: str
+    second: str
+    games: int
+
+
+def schedule(meetings: Sequence[Meeting]) -> list[Game]:
+    """All games, round by round, so that a tournament cut short has all pairs at about the same number.
+
+    Opening k is the same in all meetings, and each is played with both colours.
+    """
+    games: list[Game] = []
+    for opening in range(max((meeting.games for meeting in meetings), default=0) // 2):
+        for first, second, count in meetings:
+            if opening < count // 2:
+                games.append(Game(len(games), opening, first, second))
+                games.append(Game(len(games), opening, second, first))
+    return games
+
+
+class Journal:
+    """Results on disk, one JSON line each, synced before `add` returns. The first line says whose they are.
+
+    A line that was cut off by a crash is dropped. Raises UserError when the file is of another tournament.
+    """
+
+    def __init__(self, path: Path, identity: dict[str, Any]) -> None:
+        self.path = path
+        self.results: list[GameResult] = []
+        header = json.dumps({"format": JOURNAL_FORMAT, **identity}, sort_keys=True)
+        whole = b""
+        if path.exists():
+            whole = path.read_bytes()
+            whole = whole[: whole.rfind(b"\n") + 1]
+        lines = whole.decode("utf-8").splitlines()
+        if lines and lines[0] != header:
+            raise UserError(f"{path} is the journal of a tournament with other parameters")
+        self.results = [GameResult.model_validate_json(line) for line in lines[1:]]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("r+b" if path.exists() else "w+b")
+        self._file.truncate(len(whole))
+        self._file.seek(len(whole))
+        if not lines:
+            self._write(header)
+        self._sync()
+
+    def add(self, results: Sequence[GameResult]) -> None:
+        for result in results:
+            self._write(result.model_dump_json(exclude_defaults=True))
+        self._sync()
+        self.results += results
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def _write(self, line: str) -> None:
+        self._file.write(line.encode("utf-8") + b"\n")
+
+    def _sync(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())

@@ -1,0 +1,264 @@
+"""Games between any players, many side by side: every round each player moves in all its games at once.
+
+So the bare networks answer whole batches and searches can share theirs. External programs take their turns in
+threads; what they do wrong loses them the game at hand and nothing else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from go_engine import BLACK, WHITE, Board
+from go_engine.gtp_client import GtpError, GtpPlayer
+from go_engine.players import RESIGN, RandomPlayer
+from tasks.tournament_games import Ending, Game, GameResult
+
+PLIES_PER_POINT = 2  # a game of 2 * N^2 plies is scored as it stands
+Choice = int | GtpError
+
+
+class Entrant(Protocol):
+    """A `BatchPlayer`, or guests, whose misdeeds come back in the place of their moves."""
+
+    name: str
+
+    def choose_batch(self, games: Sequence[int], boards: Sequence[Board]) -> Sequence[Choice]: ...
+
+    def end_game(self, game: int) -> None: ...
+
+
+class Guests:
+    """An external program as an entrant: a process for each of its games."""
+
+    def __init__(self, name: str, make: Callable[[int], GtpPlayer], threads: int) -> None:
+        self.name = name
+        self._make = make
+        self._pool = ThreadPoolExecutor(threads)
+        self._players: dict[int, GtpPlayer] = {}
+        self._untold: dict[int, list[tuple[int, int]]] = {}
+
+    def choose_batch(self, games: Sequence[int], boards: Sequence[Board]) -> list[Choice]:
+        return list(self._pool.map(self._choose, games, boards))
+
+    def observe(self, game: int, colour: int, move: int) -> None:
+        """Note a move; the program is told when it is next asked for one."""
+        self._untold.setdefault(game, []).append((colour, move))
+
+    def claim(self, game: int) -> float | None:
+        """Black's lead as the program sees it, None when it does not say."""
+        player = self._players.get(game)
+        if player is None:
+            return None
+        try:
+            self._tell(game, player)
+        except GtpError:
+            return None
+        return player.final_score()
+
+    def end_game(self, game: int) -> None:
+        self._untold.pop(game, None)
+        if player := self._players.pop(game, None):
+            player.close()
+
+    def close(self) -> None:
+        for game in list(self._players):
+            self.end_game(game)
+        self._pool.shutdown()
+
+    def _choose(self, game: int, board: Board) -> Choice:
+        try:
+            player = self._players.get(game)
+            if player is None:
+                player = self._players[game] = self._make(game)
+                player.new_game(board.size, board.komi)
+            self._tell(game, player)
+            return player.choose(board)
+        except GtpError as error:
+            return error
+        except ValueError as error:  # it does not play on this board
+            return GtpError("refused", str(error))
+
+    def _tell(self, game: int, player: GtpPlayer) -> None:
+        for colour, move in self._untold.pop(game, []):
+            player.observe(colour, move)
+
+
+@dataclass
+class Rules:
+    """What all games of a tournament have in common."""
+
+    size: int
+    komi: float
+    opening_plies: int
+    seed: int
+
+    @property
+    def most_plies(self) -> int:
+        return PLIES_PER_POINT * self.size * self.size
+
+    def opening(self, number: int) -> list[int]:
+        """The random moves that open games with this opening; the same for the same seed."""
+        board = Board(self.size, self.komi)
+        player = RandomPlayer(int(np.random.default_rng([self.seed, number]).integers(2**63)))
+        moves = []
+        for _ in range(self.opening_plies):
+            moves.append(player.choose(board))
+            board.play(moves[-1])
+        return moves
+
+
+@dataclass
+class Clock:
+    """How long each player took, over all its games."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    moves: dict[str, int] = field(default_factory=dict)
+
+    def add(self, name: str, seconds: float, moves: int) -> None:
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+        self.moves[name] = self.moves.get(name, 0) + moves
+
+    def milliseconds_per_move(self) -> dict[str, float]:
+        return {name: 1000 * self.seconds[name] / self.moves[name] for name in self.seconds}
+
+
+class _Lane:
+    """A game in progress."""
+
+    def __init__(self, game: Game, rules: Rules, entrants: Mapping[str, Entrant]) -> None:
+        self.game, self.rules = game, rules
+        self.board = Board(rules.size, rules.komi)
+        self.moves: list[int] = []
+        self.comments: dict[int, str] = {}
+        self.guests = [e for e in (entrants[game.black], entrants[game.white]) if isinstance(e, Guests)]
+        for move in rules.opening(game.opening):
+            self.play(move)
+
+    @property
+    def to_move(self) -> str:
+        return self.game.player(self.board.to_play)
+
+    @property
+    def ending(self) -> Ending | None:
+        if self.board.is_over:
+            return "passes"
+        return "length" if len(self.moves) >= self.rules.most_plies else None
+
+    def play(self, move: int) -> None:
+        colour = self.board.to_play
+        self.board.play(move)
+        self.moves.append(move)
+        for guests in self.guests:
+            guests.observe(self.game.number, colour, move)
+
+    def scored(self, ending: Ending) -> GameResult:
+        score = self.board.area_score()
+        winner = int(np.sign(score))
+        claims = {}
+        for guests in self.guests if ending == "passes" else ():
+            claim = guests.claim(self.game.number)
+            if claim is not None and int(np.sign(claim)) != winner:
+                claims[guests.name] = claim
+        return self._result(winner, ending, score=score, claims=claims)
+
+    def lost(self, ending: Ending, error: GtpError | None = None) -> GameResult:
+        """The player to move resigned or forfeited."""
+        winner = WHITE if self.board.to_play == BLACK else BLACK
+        kind, text = (error.kind, str(error)) if error else (None, "")
+        return self._result(winner, ending, fault=kind, fault_text=text)
+
+    def _result(
+        self,
+        winner: int,
+        ending: Ending,
+        score: float | None = None,
+        claims: dict[str, float] | None = None,
+        fault: str | None = None,
+        fault_text: str = "",
+    ) -> GameResult:
+        number, opening, black, white = self.game
+        return GameResult(
+            number=number,
+            opening=opening,
+            black=black,
+            white=white,
+            moves=self.moves,
+            opening_plies=min(self.rules.opening_plies, len(self.moves)),
+            winner=winner,
+            score=score,
+            ending=ending,
+            fault=fault,
+            fault_text=fault_text,
+            claims=claims or {},
+            comments=self.comments,
+        )
+
+
+def play_games(
+    games: Sequence[Game],
+    entrants: Mapping[str, Entrant],
+    rules: Rules,
+    lanes: int,
+    clock: Clock,
+    dropped: Callable[[Game], bool] = lambda _game: False,
+) -> Iterator[list[GameResult]]:
+    """Play `games` in order, at most `lanes` at a time; yields the results of each round that ended any.
+
+    `dropped` is asked before a game begins and may leave it out.
+    """
+    waiting = iter(games)
+    active: list[_Lane] = []
+    while True:
+        while len(active) < lanes:
+            game = next((game for game in waiting if not dropped(game)), None)
+            if game is None:
+                break
+            active.append(_Lane(game, rules, entrants))
+        if not active:
+            return
+        ended = _round(active, entrants, clock)
+        for result in ended:
+            for name in {result.black, result.white}:
+                entrants[name].end_game(result.number)
+        numbers = {result.number for result in ended}
+        active = [lane for lane in active if lane.game.number not in numbers]
+        if ended:
+            yield ended
+
+
+def _round(active: list[_Lane], entrants: Mapping[str, Entrant], clock: Clock) -> list[GameResult]:
+    """One move in every game, all games of one player in one call."""
+    turns: dict[str, list[_Lane]] = {}
+    for lane in active:
+        turns.setdefault(lane.to_move, []).append(lane)
+    ended = []
+    for name in sorted(turns):
+        mine = turns[name]
+        began = time.perf_counter()
+        numbers, boards = [lane.game.number for lane in mine], [lane.board for lane in mine]
+        choices = entrants[name].choose_batch(numbers, boards)
+        clock.add(name, time.perf_counter() - began, len(mine))
+        for lane, choice in zip(mine, choices, strict=True):
+            if isinstance(choice, GtpError):
+                ended.append(lane.lost("forfeit", choice))
+            elif choice == RESIGN:
+                ended.append(lane.lost("resignation"))
+            else:
+                _note(lane, entrants[name])
+                lane.play(choice)
+                if ending := lane.ending:
+                    ended.append(lane.scored(ending))
+    return ended
+
+
+def _note(lane: _Lane, entrant: Entrant) -> None:
+    """Keep what the player thinks of its move, if it is of a kind that says so."""
+    comment = getattr(entrant, "comment", None)
+    if comment is not None and (text := comment(lane.game.number)):
+        lane.comments[len(lane.moves) + 1] = text

@@ -1,0 +1,139 @@
+"""Folders and archives: order, nesting, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from datasets import GameRecord, RejectedGame, read_games
+from datasets.sources import Limits
+
+GAME = b"(;SZ[9];B[ee])"
+
+
+def tar_of(members: dict[str, bytes], mode: str = "w:gz") -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as tar:  # type: ignore[call-overload]
+        for name, data in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def zip_of(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def read(path: Path, limits: Limits | None = None) -> dict[str, str]:
+    """Source to what became of it."""
+    return {
+        game.source: "game" if isinstance(game, GameRecord) else game.reason
+        for game in read_games(path, limits=limits)
+    }
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
+def test_tars(tmp_path: Path, mode: str) -> None:
+    ending = mode.replace("w", "tar").replace(":", ".")
+    (tmp_path / f"a.{ending}").write_bytes(tar_of({"x/1.sgf": GAME, "x/2.SGF": GAME}, mode))
+    assert list(read(tmp_path).values()) == ["game", "game"]
+
+
+def test_folder_order_and_unknown_files(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    for name in ("b/2.sgf", "a.sgf", "c.txt", ".hidden.sgf", "d.dat"):
+        (tmp_path / name).write_bytes(GAME)
+    (tmp_path / "e.pdf").write_bytes(b"%PDF")
+    found = read(tmp_path)
+    assert list(found) == ["a.sgf", "b/2.sgf", "c.txt", "d.dat", "e.pdf"]
+    assert found["c.txt"] == "game"
+    assert "not a game record" in found["e.pdf"]
+
+
+def test_archives_in_archives(tmp_path: Path) -> None:
+    inner = zip_of({"1.sgf": GAME})
+    (tmp_path / "a.tar.gz").write_bytes(tar_of({"in.zip": inner, "2.sgf": GAME}))
+    assert read(tmp_path / "a.tar.gz") == {"a.tar.gz!in.zip!1.sgf": "game", "a.tar.gz!2.sgf": "game"}
+    deep = GAME
+    for level in range(5):
+        deep = zip_of({f"{level}.zip" if level else "0.sgf": deep})
+    (tmp_path / "deep.zip").write_bytes(deep)
+    assert "nested" in "".join(read(tmp_path / "deep.zip").values())
+
+
+def test_seven_zip(tmp_path: Path) -> None:
+    py7zr = pytest.importorskip("py7zr")
+    with py7zr.SevenZipFile(tmp_path / "a.7z", "w") as archive:
+        for number in range(200):
+            archive.writestr(GAME, f"{number:03d}.sgf")
+        archive.writestr(b"hello", "readme.md")
+    found = read(tmp_path / "a.7z")
+    assert sum(what == "game" for what in found.values()) == 200
+    assert len(found) == 201
+    games = read_games(tmp_path / "a.7z")
+    next(iter(games))  # leaving early must not hang
+
+
+def test_path_tricks_are_refused(tmp_path: Path) -> None:
+    members = {"../up.sgf": GAME, "/root.sgf": GAME, "a/../../b.sgf": GAME, "c:\\x.sgf": GAME, "ok.sgf": GAME}
+    (tmp_path / "a.tar.gz").write_bytes(tar_of(members))
+    (tmp_path / "b.zip").write_bytes(zip_of(members))
+    for found in (read(tmp_path / "a.tar.gz"), read(tmp_path / "b.zip")):
+        assert list(found.values()).count("game") == 1
+        assert sum("leads out" in what for what in found.values()) == 4
+
+
+def test_links_are_refused(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        link = tarfile.TarInfo("link.sgf")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(link)
+    assert list(read(tmp_path / "a.tar").values()) == ["a link or device, not a file"]
+
+
+def test_bombs_are_refused(tmp_path: Path) -> None:
+    limits = Limits(file_bytes=10_000, free_bytes=100_000, ratio=10)
+    (tmp_path / "large.zip").write_bytes(zip_of({"1.sgf": b"x" * 20_000, "2.sgf": GAME}))
+    assert list(read(tmp_path / "large.zip", limits).values()) == ["larger than 10000 bytes", "game"]
+    many = zip_of({f"{n:03d}.sgf": b"x" * 9_000 for n in range(100)})
+    (tmp_path / "many.zip").write_bytes(many)
+    (tmp_path / "many.tar.gz").write_bytes(tar_of({f"{n:03d}.sgf": b"x" * 9_000 for n in range(100)}))
+    (tmp_path / "nested.zip").write_bytes(zip_of({f"{n}.zip": many for n in range(3)}))
+    for name in ("many.zip", "many.tar.gz", "nested.zip"):
+        assert any("archive bomb" in what for what in read(tmp_path / name, limits).values()), name
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar.xz", "a.7z", "a.tar"])
+def test_damaged_archives_are_said_and_do_not_raise(tmp_path: Path, name: str) -> None:
+    if name.endswith("7z"):
+        pytest.importorskip("py7zr")
+    (tmp_path / name).write_bytes(b"this is no archive at all" * 40)
+    (found,) = read_games(tmp_path / name)
+    assert isinstance(found, RejectedGame)
+    assert "archive cannot be read" in found.reason
+
+
+def test_cut_archive_keeps_what_came_before(tmp_path: Path) -> None:
+    rng = __import__("random").Random(1)
+    members = {f"{n}.sgf": GAME[:-1] + f"C[{rng.random()}])".encode() for n in range(500)}
+    whole = tar_of(members)
+    (tmp_path / "a.tar.gz").write_bytes(whole[: len(whole) // 2])
+    found = list(read(tmp_path / "a.tar.gz").values())
+    assert found.count("game") > 50
+    assert "archive cannot be read" in found[-1]
+
+
+def test_missing_and_empty_paths(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no such file or folder"):
+        read_games(tmp_path / "nothing")
+    with pytest.raises(ValueError, match="nothing to read"):
+        read_games(tmp_path)
