@@ -88,6 +88,7 @@ public:
   PatternKey diamond(Point p) const;
 
   int liberties(Point stone) const { return count_[head_[stone]]; }
+  int stones(Point stone) const { return stones_[head_[stone]]; } // of its chain
   const PointSet& liberty_set(Point stone) const { return liberties_[head_[stone]]; }
   Point chain_id(Point stone) const { return head_[stone]; }
   const PointSet& in_atari(Colour c) const { return atari_[c - 1]; } // the names of the chains in atari

@@ -200,8 +200,19 @@ Point RolloutState::draw_other(const Side& side, float total, Random& random) co
   return chosen;
 }
 
+// The stored reply to the last move, if there is one that may be played.
+Point RolloutState::remembered(Side& side, Random& random) {
+  if (last_ < 0 || last_ == pass_move() || random.uniform() >= reply_probability_) return kNoPoint;
+  const Point p = replies_->find(board_, to_play_, board_.geometry().point_of[last_]);
+  return p != board_.ko() && weight(side, p) > 0 ? p : kNoPoint; // the weight at kNoPoint is 0
+}
+
 int RolloutState::choose(Random& random) {
   Side& side = refresh();
+  if (replies_ != nullptr) {
+    const Point reply = remembered(side, random);
+    if (reply != kNoPoint) return board_.geometry().move_of[reply];
+  }
   collect_local(side);
   float total = 0;
   for (int row = 1; row <= board_.geometry().size; ++row) total += side.sum[row];
@@ -248,10 +259,11 @@ PlayoutResult RolloutState::finish(Random& random, int max_plies) {
 }
 
 std::vector<PlayoutResult> rollout_playouts(const RolloutPolicy& policy, const Board& board, int n, std::uint64_t seed,
-                                            int threads) {
+                                            int threads, const ReplyTable* replies, double reply_probability) {
   constexpr int kBlock = 4; // playouts taken by a thread at a time
   std::vector<PlayoutResult> results(static_cast<std::size_t>(std::max(n, 0)));
-  const RolloutState start(policy, board);
+  RolloutState start(policy, board);
+  if (replies != nullptr) start.use_replies(replies, reply_probability);
   parallel_for(n, kBlock, threads, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       Random random(seed, static_cast<std::uint64_t>(i));

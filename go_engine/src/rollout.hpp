@@ -13,6 +13,7 @@
 #include "pattern_board.hpp"
 #include "playout.hpp"
 #include "random.hpp"
+#include "reply_table.hpp"
 #include "rollout_policy.hpp"
 
 namespace go {
@@ -28,6 +29,11 @@ public:
   void probabilities(float* out); // as RolloutPolicy::probabilities, but superko is not looked at
   int choose(Random& random);     // a move drawn from the policy; the pass when no move is sensible
   void play(int move);            // assumes legal
+  // From now on choose() first looks for a remembered reply, and takes it with this probability.
+  void use_replies(const ReplyTable* replies, double probability) {
+    replies_ = replies;
+    reply_probability_ = probability;
+  }
   PlayoutResult finish(Random& random, int max_plies); // to two passes or the cap, area score with the board's komi
 
 private:
@@ -53,6 +59,7 @@ private:
   void collect_nakade(Side& side);
   void multiply(Side& side, Point p, float factor);
   bool local(Point p) const;
+  Point remembered(Side& side, Random& random);
   Point draw_local(float left) const;
   Point draw_other(const Side& side, float total, Random& random) const;
 
@@ -68,11 +75,14 @@ private:
   int last_; // moves; -1 for none
   int before_last_;
   double komi_;
+  const ReplyTable* replies_ = nullptr;
+  double reply_probability_ = 0;
 };
 
 // n playouts from the same board; playout i draws from its own generator (seed, i), so that the result does not depend
-// on the number of threads.
+// on the number of threads. With `replies`, which must not change meanwhile, they are played with that probability.
 std::vector<PlayoutResult> rollout_playouts(const RolloutPolicy& policy, const Board& board, int n, std::uint64_t seed,
-                                            int threads);
+                                            int threads, const ReplyTable* replies = nullptr,
+                                            double reply_probability = 0);
 
 } // namespace go
