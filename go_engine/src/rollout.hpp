@@ -37,31 +37,37 @@ public:
   PlayoutResult finish(Random& random, int max_plies); // to two passes or the cap, area score with the board's komi
 
 private:
-  static constexpr int kRowLength = 32; // floats kept for a row: whole vectors, more than the longest row
+  static constexpr std::size_t kMaxSaving = 32;
   static constexpr std::size_t kMaxLocal = 64;
   struct Local {
     Point point;
     float base;
     float factor;
   };
+  struct Fresh { // a point to look up again
+    std::uint16_t cell;
+    std::uint32_t ring;
+  };
   struct alignas(64) Side { // one colour's view
-    std::array<std::array<float, kRowLength>, RowSet::kRows> weight{};
-    std::array<float, RowSet::kRows> sum{};
+    std::array<float, PatternBoard::kCells> weight{};
+    alignas(64) std::array<float, PatternBoard::kRowLength> row_sum{};
     RowSet pending; // points to look up again
   };
 
-  float& weight(Side& side, Point p) { return side.weight[board_.row(p)][board_.col(p)]; }
-  Side& refresh();
-  void refresh_rows(Side& side);
+  float weight(const Side& side, Point p) const { return side.weight[board_.cell(p)]; }
+  Side& prepare();
+  std::size_t gather(Side& side, std::span<Fresh> fresh) const;
+  void look_up(Side& side, std::span<const Fresh> fresh, std::uint32_t rows);
   void evaluate_tree(Side& side);
   float tree_factor(Point p, PatternKey diamond) const;
-  void collect_local(Side& side);
-  void collect_nakade(Side& side);
-  void multiply(Side& side, Point p, float factor);
+  void collect_responses(const Side& side, PatternKey diamond);
+  void collect_nakade(const Side& side);
+  void multiply(const Side& side, Point p, float factor);
   bool local(Point p) const;
-  Point remembered(Side& side, Random& random);
+  Point remembered(const Side& side, Random& random) const;
   Point draw_local(float left) const;
   Point draw_other(const Side& side, float total, Random& random) const;
+  Point draw_one_by_one(const Side& side, Random& random) const;
 
   const RolloutPolicy* policy_;
   const RolloutTables* tables_;
