@@ -387,7 +387,7 @@ class EdgeReport:
         """N_r"""
 
     @property
-    def wins(self) -> int:
+    def wins(self) -> float:
         """W_r"""
 
     @property
