@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from prefect.artifacts import create_markdown_artifact, create_progress_artifact, update_progress_artifact
+from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
 
 from flows.inputs import resolve_inputs
@@ -24,6 +25,16 @@ PROGRESS_SECONDS = 5.0  # each update of a progress artifact is a call to the se
 
 Params = TypeVar("Params", bound=StageParams)
 log = logging.getLogger(f"{LOGGER}.flows")
+
+
+def show_log_in_prefect() -> None:
+    """Send our log lines to the flow run's page. Not by a setting: a worker imports Prefect before us."""
+    ours = logging.getLogger(LOGGER)
+    if not any(isinstance(handler, APILogHandler) for handler in ours.handlers):
+        ours.addHandler(APILogHandler())
+
+
+show_log_in_prefect()
 
 
 class OpenStage(Generic[Params]):
