@@ -234,7 +234,64 @@ class ParseGamesParams(StageParams):
 
 
 class TrainRolloutPolicyParams(StageParams):
-    """Stage 2: the fast pattern policies of rollouts and of the tree."""
+    """Stage 2: the fast pattern policies of rollouts and of the tree (Methods; ED Table 4)."""
+
+    max_games: int = Field(0, ge=0, description="Most games to learn from, the first ones; 0: all.")
+    nakade_minimum: int = Field(
+        2, ge=1, description="Moves that must match a nakade pattern for it to be kept."
+    )
+    response_minimum: int = Field(
+        20, ge=1, description="Moves that must match a 12-point response pattern for it to be kept."
+    )
+    pattern_minimum: int = Field(
+        20,
+        ge=1,
+        description="Moves that must match a 3x3 pattern for it to be kept, if it is not seen often.",
+    )
+    pattern_seen_minimum: int = Field(
+        400,
+        ge=0,
+        description="Times a 3x3 pattern must come up, played or not, to be kept; 0: no matter.",
+    )
+    diamond_minimum: int = Field(
+        20,
+        ge=1,
+        description="Moves that must match a 12-point pattern around them to keep it (tree policy).",
+    )
+    epochs: int = Field(3, ge=1, le=1000, description="Times that every training position is learnt.")
+    step_size: float = Field(
+        0.05,
+        gt=0.0,
+        le=1.0,
+        description="Step of the gradient ascent on one position's log likelihood, at first.",
+    )
+    final_step_size: float = Field(
+        0.005, gt=0.0, le=1.0, description="The step at the end; between the two it falls geometrically."
+    )
+    l2: float = Field(
+        1e-6,
+        ge=0.0,
+        le=1.0,
+        description="Weight decay: each position pulls a weight by step * l2 * weight to 0.",
+    )
+    shards: int = Field(
+        4,
+        ge=1,
+        le=1024,
+        description="Parts of a round that learn side by side; they decide the result, threads do not.",
+    )
+    games_per_shard: int = Field(
+        8,
+        ge=1,
+        le=4096,
+        description="Games that a shard learns from before the shards' weights are brought together.",
+    )
+    evaluations: int = Field(
+        12, ge=1, le=1000, description="Times that the held-out moves are scored during a training."
+    )
+    evaluation_games: int = Field(
+        1000, ge=1, description="Most held-out games scored during training; all of them are at the end."
+    )
 
 
 class SelfPlayParams(StageParams):
