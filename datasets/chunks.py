@@ -1,7 +1,7 @@
-"""Reading a corpus chunk by chunk: parsed, replayed and filtered games of so many files, each chunk on disk for good.
+"""Reading a corpus chunk by chunk: parsed, replayed and filtered games, each chunk on disk for good.
 
-Chunks are numbered in the order of the files, so that any number of processes may share them and a run that was
-killed goes on with the first chunk that is missing.
+Chunks are numbered in the order of the files, so that any number of processes may share them and a run that
+was killed goes on with the first chunk that is missing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ChunkOptions:
 def read_chunks(
     sources: Sequence[Path], folder: Path, options: ChunkOptions, share: int = 0, shares: int = 1
 ) -> int:
-    """Reads the chunks share, share + shares, ... that are not yet in `folder`. Returns the number of all chunks."""
+    """Reads chunks share, share + shares, ... that `folder` lacks; returns the number of all chunks."""
     numbered = enumerate(file for source in sources for file in iterate_files(source))
     chunks = 0
     for number, files in groupby(numbered, key=lambda item: item[0] // options.files_per_chunk):

@@ -82,7 +82,7 @@ def _parse_eastern_result(text: str) -> tuple[str | None, int | None]:
 def parse_komi(text: str | None, size: int) -> float | None:
     """Komi in points; None if it is missing, not a number, or larger than the board.
 
-    Fox counts in hundredths (650 is 6.5) and, under Chinese rules, in stones (375 is 3.75 stones = 7.5 points).
+    Fox counts in hundredths (650 is 6.5), under Chinese rules in stones (375 is 3.75 stones = 7.5 points).
     """
     clean = (text or "").strip().replace(",", ".")
     try:

@@ -7,8 +7,8 @@ import re
 from go_engine import BLACK, WHITE
 
 from .dialects import fixed_handicap_points, parse_date, parse_rank
+from .points import SgfError
 from .records import GameRecord
-from .sgf import SgfError
 from .text import decode_value, detect_encoding
 
 SIZE = 19

@@ -1,7 +1,7 @@
 """Batches for training: shuffled over the whole dataset, resumable to the batch, bounded in memory.
 
-Every epoch the row groups are drawn in a new order and read in blocks; a block's rows are shuffled as a whole. The
-stream of rows, and so batch i, depends on nothing but the dataset, the seed, the rank and i.
+Every epoch the row groups are drawn in a new order and read in blocks; a block's rows are shuffled as a
+whole. The stream of rows, and so batch i, depends on nothing but the dataset, the seed, the rank and i.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PREFETCH_BATCHES = 4
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """B rows: planes uint8[B, C, N, N], moves int64[B] (-1 in value sets), outcomes float32[B] (NaN: not known)."""
+    """B rows: planes uint8[B, C, N, N], moves int64[B] (-1: none), outcomes float32[B] (NaN: not known)."""
 
     planes: NDArray[np.uint8]
     moves: NDArray[np.int64]
@@ -39,7 +39,7 @@ class Batch:
 
 
 class _Loader:
-    """What both loaders share. `planes`: the first so many of the dataset's planes; 49 adds the colour to move."""
+    """What both loaders share. `planes`: the first so many of the dataset's; 49 adds the colour to move."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class _Loader:
         return _in_background(lambda: self._stream(start * self.batch_size))
 
     def iterate_once(self, limit: int | None = None) -> Iterator[Batch]:
-        """All rows once in the dataset's order (`limit`: the first so many); the last batch may be smaller."""
+        """All rows once in the dataset's order, or the first `limit`; the last batch may be smaller."""
         return _in_background(lambda: self._sequence(self.rows if limit is None else min(limit, self.rows)))
 
     def _sequence(self, limit: int) -> Iterator[Batch]:

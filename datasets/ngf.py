@@ -1,8 +1,8 @@
 """NGF, the format of the WBaduk and Cyberoro servers: twelve header lines, then one line a move.
 
-Header lines, from 1: title, board size, White and rank, Black and rank, site, handicap, a number, komi (whole;
-half a point is meant on top in even games), date, minutes, result, number of moves. A move line is "PM", two
-letters that count, the colour, then column and row as letters from B; "AA" passes.
+Header lines, from 1: title, board size, White and rank, Black and rank, site, handicap, a number, komi
+(whole; half a point is meant on top in even games), date, minutes, result, number of moves. A move line is
+"PM", two letters that count, the colour, then column and row as letters from B; "AA" passes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import re
 from go_engine import BLACK, WHITE
 
 from .dialects import fixed_handicap_points, parse_date, parse_rank, parse_result
+from .points import MAX_SIZE, MIN_SIZE, SgfError
 from .records import GameRecord
-from .sgf import MAX_SIZE, MIN_SIZE, SgfError
 from .text import decode_value, detect_encoding
 
 HEADER_LINES = 12

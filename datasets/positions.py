@@ -1,7 +1,8 @@
 """Games to training rows: planes before every move that is no pass, in one or all eight symmetries.
 
-The rows of a file of games have a fixed order, whether they are written to disk or computed when they are wanted:
-game by game; within a game symmetry by symmetry, so that neighbours on disk are alike; then move by move.
+The rows of a file of games have a fixed order, whether they are written to disk or computed when they are
+wanted: game by game; within a game symmetry by symmetry, so that neighbours on disk are alike; then move by
+move.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ Piece = tuple[int, int, int]  # game, first row, end row, counted within the gam
 
 
 def compute_rows(file: GamesFile, pieces: Sequence[Piece], planes: int = 48, threads: int = 1) -> Rows:
-    """The rows of pieces of games, in order. Symmetry of a game's row i: i // positions, its move: i % positions."""
+    """The rows of pieces of games; row i of a game has symmetry i // positions and move i % positions."""
     table = symmetry_table(file.size)
     replays, order, columns, done = [], [], [], 0
     for game, start, stop in pieces:
@@ -181,7 +182,7 @@ def positions_table(rows: Rows, ids: list[str], split: str, size: int) -> pa.Tab
 def write_positions(
     games: Location, place: Location, split: str, symmetries: int = ALL_SYMMETRIES, threads: int = 1
 ) -> int:
-    """Writes the positions of one file of games in `symmetries` symmetries (1 or 8). Returns the rows written."""
+    """Writes the positions of one file of games in 1 or 8 symmetries; returns the rows written."""
     file = GamesFile(games)
     with TableWriter(place, positions_schema(file.size), dictionary=["game", "split"]) as writer:
         for pieces in _portions(file.positions * symmetries):

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from .gib import read_gib
 from .ngf import read_ngf
+from .points import SgfError, printable
 from .records import GameRecord, RejectedGame
 from .replay import first_illegal
-from .sgf import SgfError, printable, read_sgf
+from .sgf import read_sgf
 from .sources import Limits, SourceFile, iterate_files
 
 KO_RULES = ("simple", "positional", "situational")
@@ -20,10 +21,10 @@ KO_RULES = ("simple", "positional", "situational")
 def read_games(
     path: str | os.PathLike[str], ko_rule: str = "simple", limits: Limits | None = None
 ) -> Iterator[GameRecord | RejectedGame]:
-    """Yields every game of a file, folder or archive as a `GameRecord`, or a `RejectedGame` that says why not.
+    """Every game of a file, folder or archive: a `GameRecord`, or a `RejectedGame` that says why not.
 
     Every game is replayed under `ko_rule`. Bad content never raises. Raises, before the first game,
-    FileNotFoundError if `path` is missing and ValueError if it holds no file at all or the ko rule is unknown.
+    FileNotFoundError if `path` is missing and ValueError if it holds no file or the ko rule is unknown.
     """
     if ko_rule not in KO_RULES:
         raise ValueError(f"unknown ko rule {ko_rule!r}: one of {', '.join(KO_RULES)}")

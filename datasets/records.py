@@ -82,7 +82,7 @@ class GameRecord:
 
     @property
     def canonical_id(self) -> str:
-        """The smallest content hash over the eight symmetries: equal for games that are turned or mirrored."""
+        """The smallest content hash over the eight symmetries: equal for games turned or mirrored."""
         size, black, white, moves, colours = self.arrays()
         table = symmetry_table(size)
         return min(

@@ -8,7 +8,7 @@ from .records import GameRecord
 
 
 def first_illegal(record: GameRecord, ko_rule: str = "simple") -> tuple[int, str] | None:
-    """(move number from 1, why) of the first illegal move, None if all are legal. Number 0: the setup itself."""
+    """(move number from 1, why) of the first illegal move, None if there is none. Number 0: the setup."""
     size, black, white, moves, colours = record.arrays()
     try:
         index, why = check_game(size, black, white, moves, colours, ko_rule, record.to_play_first)

@@ -1,7 +1,7 @@
 """From games as they were read to the games of a corpus: duplicates, handicap share, splits, files.
 
-Works on tables of the games schema, one after the other in the corpus's order, and remembers no more of a game than
-its digests.
+Works on tables of the games schema, one after the other in the corpus's order, and remembers no more of a
+game than its digests.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ class Selector:
 def split_and_cut(
     tables: Iterable[pa.Table], test_positions: int, games_per_file: int
 ) -> Iterator[tuple[str, pa.Table]]:
-    """(split, games of one file): first the test split, at least `test_positions` in whole games, then the rest.
+    """(split, games of one file): the test split of at least `test_positions` in whole games, and the rest.
 
-    A game that is a test game turned or mirrored (left in where duplicates count only if exact) goes to the test
-    split as well, so that the splits share nothing.
+    A game that is a test game turned or mirrored (left in where duplicates count only if exact) goes to the
+    test split as well, so that the splits share nothing.
     """
     test_ids: set[str] = set()
     waiting: dict[str, list[pa.Table]] = {"test": [], "train": []}

@@ -18,7 +18,7 @@ class _Stopped(Exception):
 
 
 class _Member(Py7zIO):
-    """Collects one member's bytes and hands them over when it is complete."""
+    """Collects one member's bytes and hands them over when it is complete; nothing reads it back."""
 
     def __init__(self, name: str, hand_over: _Queue) -> None:
         self.name, self.hand_over, self.buffer = name, hand_over, bytearray()
@@ -27,10 +27,10 @@ class _Member(Py7zIO):
         self.buffer += s
         return len(s)
 
-    def read(self, size: int | None = None) -> bytes:
+    def read(self, size: int | None = None) -> bytes:  # noqa: ARG002
         return b""
 
-    def seek(self, offset: int, whence: int = 0) -> int:
+    def seek(self, offset: int, whence: int = 0) -> int:  # noqa: ARG002
         return 0
 
     def flush(self) -> None:

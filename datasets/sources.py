@@ -1,7 +1,7 @@
-"""Where game files come from: a file, a folder, an archive, archives in archives. Streamed, never unpacked to disk.
+"""Where game files come from: files, folders, archives, archives in archives; nothing is unpacked to disk.
 
-Archives are not trusted: a member that is too large, an archive that unpacks to far more than its own size, links
-and paths that lead outside are refused, each with a row that says so.
+Archives are not trusted: a member that is too large, an archive that unpacks to far more than its own size,
+links and paths that lead outside are refused, each with a row that says so.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 GAME_SUFFIXES = {".sgf": "sgf", ".gib": "gib", ".ngf": "ngf"}
 ZIP_SUFFIXES = (".zip",)
@@ -36,7 +37,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file: its name (an archive's members are `archive!member`), its format and bytes, or why it is refused."""
+    """One file: its name (`archive!member` in an archive), its format and bytes, or why it is refused."""
 
     name: str
     format: str = ""  # "sgf", "gib", "ngf"
@@ -101,7 +102,7 @@ def _from_path(file: Path, name: str, limits: Limits) -> Iterator[SourceFile]:
     kind = archive_kind(name)
     size = file.stat().st_size
     if kind:
-        with open(file, "rb") as stream:
+        with file.open("rb") as stream:
             yield from _from_archive(stream, kind, name, limits, _Budget(size, limits), 1)
     elif size > limits.file_bytes:
         yield SourceFile(name, refused=f"larger than {limits.file_bytes} bytes")
@@ -117,7 +118,7 @@ def _game_file(name: str, data: bytes) -> SourceFile:
 
 
 def _from_archive(
-    stream: io.BufferedIOBase | io.BytesIO, kind: str, name: str, limits: Limits, budget: _Budget, depth: int
+    stream: IO[bytes], kind: str, name: str, limits: Limits, budget: _Budget, depth: int
 ) -> Iterator[SourceFile]:
     members = {"zip": _zip_members, "tar": _tar_members, "7z": _sevenzip_members}[kind]
     try:
@@ -145,9 +146,7 @@ def _refusal(member: str, size: int, limits: Limits) -> str:
     return f"larger than {limit} bytes" if size > limit else ""
 
 
-def _tar_members(
-    stream: io.BufferedIOBase, limits: Limits, budget: _Budget
-) -> Iterator[tuple[str, bytes, str]]:
+def _tar_members(stream: IO[bytes], limits: Limits, budget: _Budget) -> Iterator[tuple[str, bytes, str]]:
     with tarfile.open(fileobj=stream, mode="r|*") as tar:
         for entry in tar:
             tar.members = []  # type: ignore[attr-defined]  # else every header of a large archive stays in memory
@@ -161,9 +160,7 @@ def _tar_members(
             yield entry.name, opened.read() if opened else b"", refused
 
 
-def _zip_members(
-    stream: io.BufferedIOBase, limits: Limits, budget: _Budget
-) -> Iterator[tuple[str, bytes, str]]:
+def _zip_members(stream: IO[bytes], limits: Limits, budget: _Budget) -> Iterator[tuple[str, bytes, str]]:
     with zipfile.ZipFile(stream) as archive:
         for entry in archive.infolist():
             if entry.is_dir():
@@ -179,9 +176,7 @@ def _zip_members(
             yield entry.filename, data, refused
 
 
-def _sevenzip_members(
-    stream: io.BufferedIOBase, limits: Limits, budget: _Budget
-) -> Iterator[tuple[str, bytes, str]]:
+def _sevenzip_members(stream: IO[bytes], limits: Limits, budget: _Budget) -> Iterator[tuple[str, bytes, str]]:
     try:
         from .sevenzip import list_members, read_members
     except ImportError:

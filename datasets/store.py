@@ -1,6 +1,7 @@
 """Dataset folders: parquet files and a manifest, on a disk or at an s3-like address (pyarrow.fs).
 
-A dataset is complete when its manifest is there; it is written last. Files are named `<split>-<number>.parquet`.
+A dataset is complete when its manifest is there; it is written last. Files are named
+`<split>-<number>.parquet`.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ def _part(path: str) -> str:
 
 
 class TableWriter:
-    """Writes one parquet file in row groups of a fixed size; the file appears under its name when it is whole.
+    """Writes one parquet file in row groups of a fixed size; the file appears under its name when it is
+    whole.
 
     Use as a context; an exception leaves nothing behind.
     """
@@ -186,7 +188,7 @@ def _digest(manifest: dict[str, Any]) -> str:
 
 
 def read_manifest(folder: Location, kind: str | None = None) -> dict[str, Any]:
-    """A dataset folder's manifest. Raises DatasetError if it is not there, not readable or of another kind."""
+    """A dataset folder's manifest. Raises DatasetError if it is missing, damaged or of another kind."""
     try:
         manifest = json.loads(read_bytes(join(folder, MANIFEST)))
     except (FileNotFoundError, NotADirectoryError):

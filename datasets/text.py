@@ -32,7 +32,8 @@ def declared_encoding(data: bytes) -> str | None:
 
 
 def detect_encoding(data: bytes) -> str:
-    """A Python codec name for the bytes: "ascii", "utf-8", "gb18030", "big5", "cp949", "shift_jis", "latin-1" ...
+    """A Python codec name for the bytes: "ascii", "utf-8", "gb18030", "big5", "cp949", "shift_jis", "latin-1"
+    ...
 
     A declared encoding wins if the bytes fit it, then UTF-8 (even somewhat damaged), then the best guess.
     """
@@ -84,7 +85,9 @@ def _score(data: bytes, foreign: bytes, codec: str) -> float:
 
 
 def _speaks_for(sign: str, codec: str) -> bool:
-    """Whether a sign is one that texts in this encoding are made of: kana, frequent syllables, frequent signs."""
+    """Whether a sign is one that texts in this encoding are made of: kana, frequent syllables, frequent
+    signs.
+    """
     if codec == "shift_jis":
         return bool(_KANA.match(sign))
     encoded = sign.encode(codec, errors="replace")

@@ -113,6 +113,25 @@ def ui(
     serve(mlflow_port, prefect_port)
 
 
+@app.command()
+def gtp(
+    player: Annotated[
+        str,
+        typer.Option(
+            metavar="SPEC",
+            help="random | rollout[:REF] | policy[:REF] | search[:policy=REF,...] | gtp:COMMAND",
+        ),
+    ],
+    size: Annotated[int | None, typer.Option(min=2, max=19, help="Board size until `boardsize`.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the player's choices; else of chance.")] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of a search.")] = 1,
+) -> None:
+    """Play over the Go Text Protocol on stdin and stdout, for Sabaki, GoGui and other programs."""
+    from flows.gtp import serve_gtp
+
+    serve_gtp(player, size, seed, threads)
+
+
 def _one_line(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return text or type(error).__name__

@@ -116,11 +116,15 @@ def stage(name: str) -> Stage:
 
 
 def dependents(name: str) -> list[str]:
-    """A stage and all stages that depend on it, in order."""
-    found = [name]
-    made = set(STAGES[name].outputs) if name != "evaluate-tournament" else set()
-    for other in STAGES.values():
-        if other.name not in found and made & set(other.all_inputs) and other.name != "parse-games":
-            found.append(other.name)
-            made |= set(other.outputs)
+    """A stage and the later stages that depend on it, in order.
+
+    The second pass leads from the value network back to the RL policy; there the changed input itself is what
+    makes new work.
+    """
+    order = list(STAGES)
+    found, made = [name], set(STAGES[name].outputs)
+    for later in order[order.index(name) + 1 :]:
+        if made & set(STAGES[later].all_inputs):
+            found.append(later)
+            made |= set(STAGES[later].outputs)
     return found

@@ -20,6 +20,7 @@ from go_engine._core import (
 )
 from go_engine.replay import ReplayGame, check_game, replay_planes, replay_planes_games
 from go_engine.rollout_policy import RolloutPolicy, RolloutPolicyError
+from go_engine.search import Search, SearchParams
 from go_engine.symmetry import inverse_symmetry, symmetry, symmetry_move, symmetry_table
 
 __all__ = [
@@ -33,6 +34,8 @@ __all__ = [
     "ReplayGame",
     "RolloutPolicy",
     "RolloutPolicyError",
+    "Search",
+    "SearchParams",
     "check_game",
     "inverse_symmetry",
     "planes",

@@ -182,7 +182,7 @@ class GameBatch:
     def reset(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Starts these games anew."""
 
-    def planes(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None), order='C', device='cpu')] | None = None, player_colour: bool = False, threads: int = 1) -> object:
+    def planes(self, indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None), order='C', device='cpu')] | None = None, player_colour: bool = False, threads: int = 1) -> Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None))]:
         """
         uint8[m, 48 or 49, size, size] for the side to play; `out` may have more rows than there are games.
         """
@@ -247,3 +247,268 @@ def rollout_features(board: Board, move: int, tree: bool = False) -> list[tuple[
 
 def canonical_pattern(key: int) -> int:
     """The smallest of a pattern key's eight symmetric forms."""
+
+class SearchParams:
+    """Parameters of a search, with the paper's values."""
+
+    def __init__(self, **settings: float) -> None: ...
+
+    @property
+    def c_puct(self) -> float:
+        """Weight of exploration."""
+
+    @c_puct.setter
+    def c_puct(self, arg: float, /) -> None: ...
+
+    @property
+    def beta(self) -> float:
+        """Network priors are p^beta, normalised."""
+
+    @beta.setter
+    def beta(self, arg: float, /) -> None: ...
+
+    @property
+    def mixing(self) -> float:
+        """Lambda: weight of rollouts against values, 0..1."""
+
+    @mixing.setter
+    def mixing(self, arg: float, /) -> None: ...
+
+    @property
+    def virtual_loss(self) -> int:
+        """Lost games that a simulation under way counts for."""
+
+    @virtual_loss.setter
+    def virtual_loss(self, arg: int, /) -> None: ...
+
+    @property
+    def expansion_threshold(self) -> int:
+        """More visits than this make a node."""
+
+    @expansion_threshold.setter
+    def expansion_threshold(self, arg: int, /) -> None: ...
+
+    @property
+    def max_threshold(self) -> int:
+        """Bound of the threshold's adaptation (threads)."""
+
+    @max_threshold.setter
+    def max_threshold(self, arg: int, /) -> None: ...
+
+    @property
+    def use_policy(self) -> bool:
+        """Ask the policy network for priors."""
+
+    @use_policy.setter
+    def use_policy(self, arg: bool, /) -> None: ...
+
+    @property
+    def use_value(self) -> bool:
+        """Ask the value network."""
+
+    @use_value.setter
+    def use_value(self, arg: bool, /) -> None: ...
+
+    @property
+    def use_rollouts(self) -> bool:
+        """Play rollouts."""
+
+    @use_rollouts.setter
+    def use_rollouts(self, arg: bool, /) -> None: ...
+
+    @property
+    def wait_for_priors(self) -> bool:
+        """Never descend by placeholder priors."""
+
+    @wait_for_priors.setter
+    def wait_for_priors(self, arg: bool, /) -> None: ...
+
+    @property
+    def resign_threshold(self) -> float:
+        """Resign when no good move has a higher Q."""
+
+    @resign_threshold.setter
+    def resign_threshold(self, arg: float, /) -> None: ...
+
+    @property
+    def seed(self) -> int:
+        """Seed of rollouts and symmetries."""
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def memory_mb(self) -> int:
+        """Bound of the tree's memory; a full tree stops growing."""
+
+    @memory_mb.setter
+    def memory_mb(self, arg: int, /) -> None: ...
+
+    @property
+    def queue_limit(self) -> int:
+        """Leaves that may wait for evaluators (threads)."""
+
+    @queue_limit.setter
+    def queue_limit(self, arg: int, /) -> None: ...
+
+    @property
+    def max_plies(self) -> int:
+        """Longer games are scored; 0 = 2 * size * size."""
+
+    @max_plies.setter
+    def max_plies(self, arg: int, /) -> None: ...
+
+class LeafBatch:
+    """Positions that wait for the networks."""
+
+    def planes(self) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None))], Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None))]]:
+        """
+        (uint8[n, 48, size, size] for the policy, uint8[m, 49, size, size] for the value network).
+        """
+
+    def __len__(self) -> int: ...
+
+class EdgeReport:
+    """One move of a node, seen by the player who chooses it."""
+
+    @property
+    def move(self) -> int: ...
+
+    @property
+    def placeholder(self) -> float:
+        """Prior before the network answered."""
+
+    @property
+    def prior(self) -> float:
+        """Prior now."""
+
+    @property
+    def visits(self) -> int:
+        """N_r"""
+
+    @property
+    def wins(self) -> int:
+        """W_r"""
+
+    @property
+    def values(self) -> int:
+        """N_v"""
+
+    @property
+    def value_sum(self) -> float:
+        """W_v"""
+
+    @property
+    def q(self) -> float:
+        """Q, the mixed averages."""
+
+    @property
+    def expanded(self) -> bool:
+        """There is a node behind this edge."""
+
+class SearchStats:
+    @property
+    def simulations(self) -> int:
+        """Since the last reset or advance."""
+
+    @property
+    def leaves(self) -> int:
+        """Evaluations asked for, ever."""
+
+    @property
+    def skipped(self) -> int:
+        """Values not asked for because the queue was full."""
+
+    @property
+    def nodes(self) -> int: ...
+
+    @property
+    def bytes(self) -> int:
+        """Of the tree."""
+
+    @property
+    def threshold(self) -> int:
+        """The expansion threshold as it is now."""
+
+    @property
+    def full(self) -> bool:
+        """The memory bound was reached."""
+
+    @property
+    def max_depth(self) -> int: ...
+
+class GroupBatch:
+    """Positions of several searches that wait for the networks."""
+
+    def take_planes(self) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None))], Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None, None))]]:
+        """As LeafBatch.planes, handed over without a copy: can be taken once."""
+
+    def cancel(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+def collect_many(searches: Sequence[Search], max_leaves: int, max_simulations: int, threads: int = 1) -> GroupBatch: ...
+
+def deliver_many(batch: GroupBatch, priors: Annotated[NDArray[numpy.float32], dict(order='C', device='cpu', writable=False)] | None = None, values: Annotated[NDArray[numpy.float32], dict(order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+class Search:
+    """APV-MCTS; see go_engine/search.py."""
+
+    def __init__(self, board: Board, rollout_policy: RolloutPolicy | None = None, tree_policy: RolloutPolicy | None = None, **settings: float) -> None: ...
+
+    @property
+    def board(self) -> Board:
+        """A copy of the root's board."""
+
+    @property
+    def params(self) -> SearchParams: ...
+
+    @property
+    def running(self) -> bool: ...
+
+    @property
+    def failure(self) -> str: ...
+
+    def reset(self, board: Board) -> None: ...
+
+    def advance(self, move: int) -> None: ...
+
+    def follow(self, board: Board) -> bool: ...
+
+    def ask_root(self) -> None: ...
+
+    def collect(self, max_leaves: int, max_simulations: int) -> LeafBatch: ...
+
+    def deliver(self, batch: LeafBatch, priors: Annotated[NDArray[numpy.float32], dict(order='C', device='cpu', writable=False)] | None = None, values: Annotated[NDArray[numpy.float32], dict(order='C', device='cpu', writable=False)] | None = None) -> None: ...
+
+    def cancel(self, batch: LeafBatch) -> None: ...
+
+    def start(self, threads: int, max_simulations: int = 0) -> None: ...
+
+    def wait(self, seconds: float) -> bool: ...
+
+    def stop(self, grace: float = 0.0) -> None: ...
+
+    def wait_batch(self, max_leaves: int, seconds: float) -> LeafBatch: ...
+
+    def interrupt(self) -> None: ...
+
+    def fail(self, message: str) -> None: ...
+
+    def best_move(self) -> int: ...
+
+    @property
+    def best_value(self) -> float: ...
+
+    @property
+    def should_resign(self) -> bool: ...
+
+    @property
+    def decided(self) -> bool: ...
+
+    @property
+    def disagreement(self) -> bool: ...
+
+    def edges(self, path: Sequence[int] = []) -> list[EdgeReport]: ...
+
+    def stats(self) -> SearchStats: ...

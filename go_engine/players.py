@@ -7,8 +7,8 @@ and games played side by side are the same games.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,27 @@ class Timed(Protocol):
     def time_settings(self, main: float, byoyomi: float, byoyomi_stones: int) -> None: ...
 
     def time_left(self, colour: int, seconds: float, stones: int) -> None: ...
+
+
+class Candidate(NamedTuple):
+    """A move that a player considers, with what it thinks of it."""
+
+    move: int
+    visits: int
+    winrate: float  # 0..1, of the player to move
+    prior: float
+    line: list[int]  # the moves expected from here, this one first
+
+
+@runtime_checkable
+class Analyst(Protocol):
+    """A player that can say what it thinks."""
+
+    def candidates(self) -> list[Candidate]:
+        """The moves considered for the last `choose`."""
+
+    def analyse(self, board: Board) -> Iterator[list[Candidate]]:
+        """Think on without end; each step is a fraction of a second and gives the candidates so far."""
 
 
 class Policy(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -18,20 +18,23 @@ class TrainingInterrupted(RuntimeError):
 class Stop:
     """Set by a signal."""
 
-    def __init__(self) -> None:
+    def __init__(self, then: Callable[[], None] | None = None) -> None:
         self.asked = False
+        self._then = then
 
     def __call__(self, _number: int, _frame: FrameType | None) -> None:
         self.asked = True
+        if self._then:
+            self._then()
 
 
 @contextmanager
-def stop_on_signal() -> Iterator[Stop]:
-    """Turn SIGTERM and SIGINT into a request to stop.
+def stop_on_signal(then: Callable[[], None] | None = None) -> Iterator[Stop]:
+    """Turn SIGTERM and SIGINT into a request to stop; `then` is called when one comes.
 
     Python lets only the main thread do so; in another nothing changes and nobody asks.
     """
-    stop = Stop()
+    stop = Stop(then)
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return

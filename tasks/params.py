@@ -72,6 +72,9 @@ class ComputeParams(BaseModel):
         False, description="Memory layout with the planes innermost; faster, most of all with bfloat16."
     )
     compile: bool = Field(False, description="Compile the network with torch.compile (needs a C++ compiler).")
+    processes: int = Field(
+        1, ge=1, le=1024, description="Processes of this machine that share each batch; one a GPU, or a core."
+    )
 
 
 class EvaluationParams(BaseModel):
@@ -290,6 +293,9 @@ class GenerateValueSetParams(SelfPlayParams):
     )
     parallel_games: int = Field(
         2048, ge=1, le=262_144, description="Games at once in a shard; three batches or more keep calls full."
+    )
+    workers: int = Field(
+        1, ge=1, le=1024, description="Processes that make shards at the same time, each with `threads`."
     )
 
 

@@ -260,12 +260,14 @@ def summary_lines(
 ) -> Iterator[str]:
     """The stage's report in markdown."""
     counts = reading["counts"]
-    yield f"{counts.get('records', 0):,} records in {counts.get('files', 0):,} files, {statistics['games']:,} games kept."
+    records, files = counts.get("records", 0), counts.get("files", 0)
+    yield f"{records:,} records in {files:,} files, {statistics['games']:,} games kept."
     yield ""
     yield statistics_table(statistics)
     yield ""
     splits = stored["splits"]
-    yield f"Rows: {splits['train']:,} train ({stored['layout']['train']} symmetries), {splits['test']:,} test."
+    symmetries = stored["layout"]["train"]
+    yield f"Rows: {splits['train']:,} train ({symmetries} symmetries), {splits['test']:,} test."
     if reading["dropped"]:
         yield "\n| dropped by | games |\n|---|---|"
         yield from (f"| {reason} | {number:,} |" for reason, number in reading["dropped"].items())

@@ -51,7 +51,7 @@ class PlayerSpec(NamedTuple):
 class Setting(NamedTuple):
     """Where a player is made: board, seed of its choices, threads, and the inputs that REFs may name."""
 
-    size: int = 19
+    size: int | None = None  # None: the networks' own
     seed: int = 0
     threads: int = 1
     inputs: Mapping[str, Path] = {}
@@ -132,7 +132,7 @@ def find(argument: str, reference: str, inputs: Mapping[str, Path]) -> Path:
 
 def command_line(words: list[str], setting: Setting) -> list[str]:
     """The words of a program's command line with {seed} and {size} filled in."""
-    return [w.replace("{seed}", str(setting.seed)).replace("{size}", str(setting.size)) for w in words]
+    return [w.replace("{seed}", str(setting.seed)).replace("{size}", str(setting.size or "")) for w in words]
 
 
 def _named(reference: str) -> bool:
@@ -174,14 +174,14 @@ def _number(spec: str, arguments: dict[str, str], key: str, default: float) -> f
 
 
 @cache
-def load_policy_net(path: Path, size: int) -> PolicyNet:
+def load_policy_net(path: Path, size: int | None) -> PolicyNet:
     from models.checkpoint import load_policy
 
     return load_policy(path, size)
 
 
 @cache
-def load_value_net(path: Path, size: int) -> ValueNet:
+def load_value_net(path: Path, size: int | None) -> ValueNet:
     from models.checkpoint import load_value
 
     return load_value(path, size)

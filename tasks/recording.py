@@ -133,7 +133,7 @@ def _queue_model(run: TrackedRun, result: StageResult, name: str) -> None:
             made.version = mlflow_store.register(registered, made.model_id, run_id, tags)
 
     def alias_it(_: str) -> None:
-        if made.version is not None and _is_best(
+        if made.version is not None and is_best(
             mlflow_store.alias_tags(registered, BEST), result.board_size, quality, sign
         ):
             mlflow_store.set_alias(registered, BEST, made.version)
@@ -142,7 +142,7 @@ def _queue_model(run: TrackedRun, result: StageResult, name: str) -> None:
         run.send(call)
 
 
-def _is_best(holder: dict[str, str] | None, board_size: int, quality: float | None, sign: int) -> bool:
+def is_best(holder: dict[str, str] | None, board_size: int, quality: float | None, sign: int) -> bool:
     """The larger board first, then the better metric; on no holder anything is best."""
     if holder is None:
         return True

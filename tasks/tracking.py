@@ -68,6 +68,7 @@ class TrackedRun:
         self.name = name
         self.folder = folder
         self.run_id: str | None = None
+        self._owns_folder = True  # a reuse must not become the run which the work is known by
         self.listeners: list[ProgressListener] = []
         self.outbox = Outbox("MLflow", lambda error: bool(_store().is_refusal(error)))
         self._line = ProgressLine(name)
@@ -148,16 +149,14 @@ class TrackedRun:
 
     def _open(self, parent: TrackedRun | None, tags: dict[str, str]) -> None:
         parent_id = parent.run_id if parent else None
-        previous = _read_json(self.folder / RUN_FILE).get("run_id")
+        previous = _read_json(self.folder / RUN_FILE).get("run_id") if self._owns_folder else None
         if previous and _store().exists(previous):
             _store().reopen_run(previous, tags | {"alphago.resumed": "true"}, parent_id)
             self.run_id = previous
-        else:
-            self.run_id = _store().start_run(self.name, tags, parent_id)
-            self._note_run_id()
-
-    def _note_run_id(self) -> None:
-        store.write_text(self.folder / RUN_FILE, json.dumps({"run_id": self.run_id}))
+            return
+        self.run_id = _store().start_run(self.name, tags, parent_id)
+        if self._owns_folder:
+            store.write_text(self.folder / RUN_FILE, json.dumps({"run_id": self.run_id}))
 
 
 class StageRun(TrackedRun):
@@ -171,12 +170,8 @@ class StageRun(TrackedRun):
         self._started = time.monotonic()
         self.result = claim.result
         super().__init__(frame.stage, claim.folder, parent, tags)
+        self._owns_folder = claim.result is None or claim.result.run_id is None
         self.log_params(frame.params)
-
-    def _note_run_id(self) -> None:
-        # A reuse of recorded work must not become the run which that work is known by.
-        if self._claim.result is None or self._claim.result.run_id is None:
-            super()._note_run_id()
 
     def finish(self, returned: dict[str, Any]) -> StageResult:
         """Check and digest what the stage function returned, and write result.json: now it is finished."""

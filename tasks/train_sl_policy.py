@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from datasets.loader import PositionLoader
 from models.checkpoint import save_checkpoint
 from models.describe import describe
 from models.networks import Network, PolicyNet
-from tasks import distributed
+from tasks.distributed import torch_threads
 from tasks.evaluation import score_policy
 from tasks.objectives import policy_objective
 from tasks.params import TrainSlPolicyParams
+from tasks.processes import train_in_processes
 from tasks.reporting import Reporter
 from tasks.trainer import train
 from tasks.training_data import open_positions
 from tasks.training_plots import policy_curves
 from tasks.training_state import Point, TrainingState, remove_state
 
+STAGE = "train-sl-policy"
 CHECKPOINT = "sl-policy.safetensors"
 
 
@@ -33,24 +33,12 @@ def run_train_sl_policy(
     A training that was interrupted in `folder` goes on. Raises UserError for data of another board size or
     for no data at all.
     """
-    with ExitStack() as stack:
-        stack.enter_context(distributed.process_group())
-        stack.enter_context(distributed.torch_threads(params.threads))
-        positions = inputs["positions"]
-        training, held_out = (open_positions(params, positions, split) for split in ("train", "test"))
-        torch.manual_seed(params.seed)
-        net = PolicyNet(params.board_size, params.planes, params.filters, params.layers)
-        run.log_text("network.txt", describe(net).text() + "\n")
-
-        def evaluate(current: Network) -> dict[str, float]:
-            assert isinstance(current, PolicyNet)
-            rows = held_out.iterate_once(params.evaluation.rows or None)
-            return score_policy(current, rows, params.compute).metrics()
-
-        state = train(net, policy_objective, training, params, folder, run, evaluate)
-        metrics = held_out_metrics(net, held_out, params) if distributed.leads() else {}
-    if metrics:
-        finish(state, net, metrics, params, folder, run)
+    if params.compute.processes > 1:
+        train_in_processes(STAGE, params, inputs, folder, run)
+    state = train_policy(params, inputs, folder, run)
+    with torch_threads(params.threads):
+        metrics = held_out_metrics(state.net, params, inputs["positions"])
+    finish(state, metrics, params, folder, run)
     return {
         "outputs": {"sl_policy": {"path": folder / CHECKPOINT, "kind": "model"}},
         "metrics": metrics,
@@ -58,14 +46,34 @@ def run_train_sl_policy(
     }
 
 
-def held_out_metrics(
-    net: PolicyNet, held_out: PositionLoader, params: TrainSlPolicyParams
-) -> dict[str, float]:
+def train_policy(
+    params: TrainSlPolicyParams, inputs: dict[str, Path], folder: Path, run: Reporter
+) -> TrainingState:
+    """Train a fresh network, or go on with the one whose state is in `folder`, to the last step."""
+    training, held_out = (open_positions(params, inputs["positions"], split) for split in ("train", "test"))
+    torch.manual_seed(params.seed)
+    net = PolicyNet(params.board_size, params.planes, params.filters, params.layers)
+    run.log_text("network.txt", describe(net).text() + "\n")
+
+    def evaluate(current: Network) -> dict[str, float]:
+        rows = held_out.iterate_once(params.evaluation.rows or None)
+        return score_policy(policy(current), rows, params.compute).metrics()
+
+    return train(net, policy_objective, training, params, folder, run, evaluate)
+
+
+def policy(net: Network) -> PolicyNet:
+    assert isinstance(net, PolicyNet)
+    return net
+
+
+def held_out_metrics(net: Network, params: TrainSlPolicyParams, positions: Path) -> dict[str, float]:
     """Accuracy and likelihood on the test split with each ensemble, named as in test/accuracy_8."""
+    held_out = open_positions(params, positions, "test")
     metrics: dict[str, float] = {"test/rows": 0.0}
     for symmetries in params.evaluation.symmetries:
         rows = held_out.iterate_once(params.evaluation.final_rows or None)
-        score = score_policy(net, rows, params.compute, symmetries)
+        score = score_policy(policy(net), rows, params.compute, symmetries)
         metrics["test/rows"] = float(score.rows)
         metrics |= {f"test/{name}": value for name, value in score.metrics(symmetries).items()}
     return metrics
@@ -73,7 +81,6 @@ def held_out_metrics(
 
 def finish(
     state: TrainingState,
-    net: PolicyNet,
     metrics: dict[str, float],
     params: TrainSlPolicyParams,
     folder: Path,
@@ -84,15 +91,15 @@ def finish(
     last: Point = {"step": float(state.step)}
     last |= {name.removeprefix("test/"): value for name, value in metrics.items()}
     run.log_figure("curves.png", policy_curves(state.history, [*state.tests, last]))
-    extra = {"stage": "train-sl-policy", "steps": state.step, "seed": params.seed, "metrics": metrics}
-    save_checkpoint(folder / CHECKPOINT, net, extra)
+    extra = {"stage": STAGE, "steps": state.step, "seed": params.seed, "metrics": metrics}
+    save_checkpoint(folder / CHECKPOINT, state.net, extra)
     remove_state(folder)
 
 
 def summary(metrics: dict[str, float]) -> str:
-    """The result in a line; empty in a process that does not lead."""
-    if not metrics.get("test/rows"):
-        return "no held-out positions to score" if metrics else ""
+    """The result in a line."""
+    if not metrics["test/rows"]:
+        return "no held-out positions to score"
     ensembles = {name.removeprefix("test/"): value for name, value in metrics.items() if "/accuracy" in name}
     parts = [
         f"{value:.1%}" + (f" with {name.removeprefix('accuracy_')} symmetries" if "_" in name else "")

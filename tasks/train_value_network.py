@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,18 @@ import torch
 from models.checkpoint import save_checkpoint
 from models.describe import describe
 from models.networks import Network, ValueNet
-from tasks import distributed
+from tasks.distributed import torch_threads
 from tasks.evaluation import ValuePredictions, predict_values
 from tasks.objectives import value_objective
 from tasks.params import TrainValueNetworkParams
+from tasks.processes import train_in_processes
 from tasks.reporting import Reporter
 from tasks.trainer import train
 from tasks.training_data import open_values
 from tasks.training_plots import calibration_plot, value_curves
 from tasks.training_state import Point, TrainingState, remove_state
 
+STAGE = "train-value-network"
 CHECKPOINT = "value-network.safetensors"
 
 
@@ -33,34 +34,51 @@ def run_train_value_network(
     that the two are comparable. A training that was interrupted in `folder` goes on. Raises UserError for
     data of another board size or for no data at all.
     """
-    with ExitStack() as stack:
-        stack.enter_context(distributed.process_group())
-        stack.enter_context(distributed.torch_threads(params.threads))
-        training, held_out = (open_values(params, inputs["value_set"], split) for split in ("train", "test"))
-        torch.manual_seed(params.seed)
-        net = ValueNet(params.board_size, filters=params.filters, layers=params.layers, hidden=params.hidden)
-        run.log_text("network.txt", describe(net).text() + "\n")
-
-        def evaluate(current: Network) -> dict[str, float]:
-            assert isinstance(current, ValueNet)
-            rows = held_out.iterate_once(params.evaluation.rows or None)
-            return {"mse": predict_values(current, rows, params.compute).mse}
-
-        state = train(net, value_objective, training, params, folder, run, evaluate)
-        metrics: dict[str, float] = {}
-        if distributed.leads():
-            limit = params.evaluation.final_rows or held_out.rows
-            seen = predict_values(net, training.iterate_once(limit), params.compute)
-            metrics = {"train/final_mse": seen.mse}
-            for symmetries in params.evaluation.symmetries:
-                predictions = predict_values(net, held_out.iterate_once(limit), params.compute, symmetries)
-                metrics |= named(predictions, symmetries)
-            finish(state, net, metrics, predictions, params, folder, run)
+    if params.compute.processes > 1:
+        train_in_processes(STAGE, params, inputs, folder, run)
+    state = train_value(params, inputs, folder, run)
+    with torch_threads(params.threads):
+        metrics, predictions = held_out_metrics(value_net(state.net), params, inputs["value_set"])
+    finish(state, metrics, predictions, params, folder, run)
     return {
         "outputs": {"value_network": {"path": folder / CHECKPOINT, "kind": "model"}},
         "metrics": metrics,
         "summary": summary(metrics),
     }
+
+
+def train_value(
+    params: TrainValueNetworkParams, inputs: dict[str, Path], folder: Path, run: Reporter
+) -> TrainingState:
+    """Train a fresh network, or go on with the one whose state is in `folder`, to the last step."""
+    training, held_out = (open_values(params, inputs["value_set"], split) for split in ("train", "test"))
+    torch.manual_seed(params.seed)
+    net = ValueNet(params.board_size, filters=params.filters, layers=params.layers, hidden=params.hidden)
+    run.log_text("network.txt", describe(net).text() + "\n")
+
+    def evaluate(current: Network) -> dict[str, float]:
+        rows = held_out.iterate_once(params.evaluation.rows or None)
+        return {"mse": predict_values(value_net(current), rows, params.compute).mse}
+
+    return train(net, value_objective, training, params, folder, run, evaluate)
+
+
+def value_net(net: Network) -> ValueNet:
+    assert isinstance(net, ValueNet)
+    return net
+
+
+def held_out_metrics(
+    net: ValueNet, params: TrainValueNetworkParams, value_set: Path
+) -> tuple[dict[str, float], ValuePredictions]:
+    """Errors on the test split, per ensemble, and on as many training rows; the last answers."""
+    training, held_out = (open_values(params, value_set, split) for split in ("train", "test"))
+    limit = params.evaluation.final_rows or held_out.rows
+    metrics = {"train/final_mse": predict_values(net, training.iterate_once(limit), params.compute).mse}
+    for symmetries in params.evaluation.symmetries:
+        predictions = predict_values(net, held_out.iterate_once(limit), params.compute, symmetries)
+        metrics |= named(predictions, symmetries)
+    return metrics, predictions
 
 
 def named(predictions: ValuePredictions, symmetries: int) -> dict[str, float]:
@@ -75,7 +93,6 @@ def named(predictions: ValuePredictions, symmetries: int) -> dict[str, float]:
 
 def finish(
     state: TrainingState,
-    net: ValueNet,
     metrics: dict[str, float],
     predictions: ValuePredictions,
     params: TrainValueNetworkParams,
@@ -88,15 +105,13 @@ def finish(
     last |= {name.removeprefix("test/"): value for name, value in metrics.items() if name.startswith("test/")}
     run.log_figure("curves.png", value_curves(state.history, [*state.tests, last]))
     run.log_figure("calibration.png", calibration_plot(predictions))
-    extra = {"stage": "train-value-network", "steps": state.step, "seed": params.seed, "metrics": metrics}
-    save_checkpoint(folder / CHECKPOINT, net, extra)
+    extra = {"stage": STAGE, "steps": state.step, "seed": params.seed, "metrics": metrics}
+    save_checkpoint(folder / CHECKPOINT, state.net, extra)
     remove_state(folder)
 
 
 def summary(metrics: dict[str, float]) -> str:
-    """The result in a line; empty in a process that does not lead."""
-    if not metrics:
-        return ""
+    """The result in a line."""
     if not metrics["test/rows"]:
         return f"mean squared error {metrics['train/final_mse']:.3f} on training positions, none held out"
     held_out = next(value for name, value in metrics.items() if name.startswith("test/mse"))

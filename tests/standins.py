@@ -1,6 +1,6 @@
 """Small real stand-ins for the stage functions: they read what they are given and write what they promise.
 
-They let the orchestration be tested in seconds; each output depends on the inputs' bytes and on the seed.
+They let the orchestration be tested in seconds; each output depends on the inputs' bytes and on the parameters.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _work(
     name: str, params: StageParams, inputs: dict[str, Path], folder: Path, run: Reporter
 ) -> dict[str, Any]:
     calls.append(name)
-    digest = hashlib.sha256(f"{name} {params.seed}".encode())
+    digest = hashlib.sha256(f"{name} {params.model_dump_json()}".encode())
     for key in sorted(inputs):
         digest.update(_bytes_of(inputs[key]))
     for step in range(1, 4):

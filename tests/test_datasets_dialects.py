@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from go_engine import BLACK, WHITE
 
 from datasets.dialects import fixed_handicap_points, parse_date, parse_rank, parse_result, rank_value
 from datasets.gib import read_gib
 from datasets.ngf import read_ngf
-from datasets.sgf import SgfError
+from datasets.points import SgfError
+from go_engine import BLACK, WHITE
 
 
 @pytest.mark.parametrize(

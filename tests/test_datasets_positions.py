@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-import go_engine
 import numpy as np
 import pytest
+from random_games import SIZE, random_game
 
+import go_engine
 from datasets import GameRecord
 from datasets.loader import PositionLoader, ValueLoader
 from datasets.store import DatasetError, verify_dataset
@@ -17,33 +18,6 @@ from datasets.value import ValueRows, finish_value_set, write_value_shard
 from tasks.params import ParseGamesParams
 from tasks.parse_games import run_parse_games
 from tasks.reporting import NullReporter
-
-SIZE = 7
-
-
-def random_game(seed: int, moves: int, size: int = SIZE) -> str:
-    """A legal random game as SGF, with passes, sometimes setup stones or a move out of turn."""
-    rng = np.random.default_rng(seed)
-    board = go_engine.Board(size, 7.5, "simple")
-    letters = "abcdefghijklmnopqrs"
-    setup = ""
-    if seed % 3 == 0:
-        board.setup(black=[0, 8], white=[10], to_play=go_engine.WHITE)
-        setup = (
-            f"AB[aa][{letters[8 % size]}{letters[8 // size]}]AW[{letters[10 % size]}{letters[10 // size]}]"
-        )
-    nodes = []
-    for number in range(moves):
-        if seed % 4 == 1 and number == 5:
-            board.to_play = -board.to_play
-        colour = "B" if board.to_play == go_engine.BLACK else "W"
-        choices = np.flatnonzero(board.sensible_mask())
-        move = int(rng.choice(choices)) if len(choices) and rng.random() > 0.05 else board.pass_move
-        point = "" if move == board.pass_move else letters[move % size] + letters[move // size]
-        nodes.append(f";{colour}[{point}]")
-        board.play(move)
-    result = ("B+R", "W+3.5", "Void", "0")[seed % 4]
-    return f"(;GM[1]SZ[{size}]RE[{result}]{setup}{''.join(nodes)})"
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +129,7 @@ def test_value_set(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     planes = rng.integers(0, 2, (50, 49, SIZE, SIZE), dtype=np.uint8)
     outcomes = rng.choice(np.array([-1, 1], np.int8), 50)
-    rows = ValueRows(planes, outcomes, np.ones(50, np.int8), np.arange(50), np.arange(50))
+    rows = ValueRows(planes, outcomes, np.ones(50, np.int8), np.arange(50, dtype=np.int16), np.arange(50))
     names = [write_value_shard(tmp_path, "train", 0, SIZE, rows)]
     finish_value_set(tmp_path, SIZE, names, seed=1)
     loader = ValueLoader(tmp_path, 16, seed=2)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from go_engine import BLACK, WHITE
 from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets import GameRecord, RejectedGame, read_games
 from datasets.sgf import read_sgf
+from go_engine import BLACK, WHITE
 
 
 def games(text: str | bytes) -> list[GameRecord | RejectedGame]:
@@ -100,6 +100,8 @@ def test_setup_before_and_after_moves() -> None:
         ("(;SZ[9:13];B[dd])", "not square", None),
         ("(;SZ[25];B[dd])", "outside 2 to 19", None),
         ("(;SZ[nine];B[dd])", "not a number", None),
+        (f"(;SZ[{'9' * 5000}];B[dd])", "not a number", None),
+        ("(;SZ[²];B[dd])", "not a number", None),
         ("(;SZ[9];B[ee];W[pd])", "not on the 9x9 board", 2),
         ("(;SZ[9];B[ee];W[``])", "not on the 9x9 board", 2),
         ("(;SZ[9];B[ee]W[gg];B[cc])", "black and a white move", 1),
@@ -118,6 +120,12 @@ def test_collection_with_a_broken_game() -> None:
     kinds = [type(game).__name__ for game in found]
     assert kinds == ["GameRecord", "RejectedGame", "GameRecord"]
     assert [game.index for game in found] == list(range(len(found)))
+
+
+def test_a_file_of_broken_games_takes_linear_time() -> None:
+    found = games("(;GM[1]SZ[9];B[aa]\n" * 2000 + "(;GM[1]SZ[9];B[aa])")
+    assert len(found) == 2001
+    assert isinstance(found[-1], GameRecord)
 
 
 def test_encodings() -> None:

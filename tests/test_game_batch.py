@@ -81,12 +81,12 @@ def test_agrees_with_single_boards(seed: int, size: int) -> None:
             assert sensible[row, move] if sensible[row].any() else move == size * size
             boards[game].play(int(move))
         games.play(live, moves)
-    for game, board in enumerate(boards):
-        assert games.board(game).hash == board.hash
-        assert games.to_play[game] == board.to_play
-        assert games.over[game]
-        assert games.winners[game] == np.sign(board.area_score())
-        assert games.capped[game] == (not board.is_over)
+    for number, board in enumerate(boards):
+        assert games.board(number).hash == board.hash
+        assert games.to_play[number] == board.to_play
+        assert games.over[number]
+        assert games.winners[number] == np.sign(board.area_score())
+        assert games.capped[number] == (not board.is_over)
 
 
 def test_planes_of_many_games_are_the_planes_of_each() -> None:

@@ -1,8 +1,10 @@
 """The GTP engine line by line and in a process of its own; the client against misbehaving programs."""
 
 import io
+import itertools
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from go_engine import BLACK, WHITE, Board
-from go_engine.gtp import GtpEngine, serve
+from go_engine.gtp import GtpEngine
 from go_engine.gtp_client import GtpError, GtpPlayer, GtpProcess
+from go_engine.gtp_server import serve
 from go_engine.gtp_text import format_answer, handicap_points, parse_line, parse_vertex
-from go_engine.players import RESIGN, RandomPlayer
+from go_engine.players import RESIGN, Candidate, RandomPlayer
 from go_engine.status import dead_stones
 
 ROOT = Path(__file__).parents[1]
@@ -21,8 +24,9 @@ ENGINE = [
     sys.executable,
     "-c",
     f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-    "from go_engine.gtp import serve_process\nfrom go_engine.players import RandomPlayer\n"
-    "serve_process(lambda: (print('noise'), RandomPlayer(3))[1])",
+    "from go_engine.gtp import GtpEngine\nfrom go_engine.gtp_server import serve, standard_streams\n"
+    "from go_engine.players import RandomPlayer\n"
+    "streams = standard_streams()\nprint('noise', flush=True)\nserve(GtpEngine(RandomPlayer(3)), *streams)",
 ]
 
 
@@ -199,9 +203,53 @@ def test_dead_stones_are_found_and_captured() -> None:
     assert ask(engine, "kgs-genmove_cleanup b") != "= resign"
 
 
+class Thinker(Scripted):
+    """Counts its visits."""
+
+    def candidates(self) -> list[Candidate]:
+        return [Candidate(40, 7, 0.75, 0.5, [40, 81])]
+
+    def analyse(self, board: Board) -> Iterator[list[Candidate]]:
+        for visits in itertools.count(1):
+            yield [Candidate(0, 1, 0.25, 0.1, []), Candidate(board.size, visits + 1, 0.5, 0.2, [9, 0])]
+
+
+def test_analysis_goes_on_until_the_next_line() -> None:
+    engine = GtpEngine(Thinker(), size=9)
+    asked = iter([False, False, True])
+    answer = "".join(engine.parts("5 lz-analyze w 0 junk 3 maxmoves 1", lambda: next(asked)))
+    lines = answer.split("\n")
+    assert lines[0] == "=5"
+    assert lines[1] == "info move A8 visits 2 winrate 5000 prior 2000 order 0 pv A8 A9"
+    assert lines[3] == "info move A8 visits 4 winrate 5000 prior 2000 order 0 pv A8 A9"
+    assert lines[4:] == ["", ""]
+    kata = "info move A8 visits 2 winrate 0.500000 utility 0.000000 prior 0.200000 order 0 pv A8 A9 info"
+    assert ask(engine, "kata-analyze interval 10").startswith(f"=\n{kata}")
+    assert ask(engine, "known_command lz-analyze") == "= true"
+    assert ask(engine, "lz-analyze b 10 interval x").startswith("? syntax error")
+
+
+def test_genmove_with_analysis_plays() -> None:
+    engine = GtpEngine(Thinker(40, RESIGN), size=9)
+    answer = ask(engine, "lz-genmove_analyze b 10")
+    assert answer == "=\ninfo move E5 visits 7 winrate 7500 prior 5000 order 0 pv E5 pass\nplay E5"
+    assert engine.board.grid()[4, 4] == BLACK
+    assert ask(engine, "kata-genmove_analyze w").endswith("play resign")
+    assert engine.board.move_number == 1
+
+
+def test_who_cannot_analyse_does_not_offer_it(engine: GtpEngine) -> None:
+    assert ask(engine, "known_command lz-analyze") == "= false"
+    assert ask(engine, "lz-analyze") == "? unknown command"
+
+
 def test_a_whole_session_through_streams() -> None:
     out = io.BytesIO()
-    serve(RandomPlayer(1), io.BytesIO(b"1 boardsize 9\n\n2 genmove b\n\xff\xfe\n3 quit\n4 name\n"), out)
+    serve(
+        GtpEngine(RandomPlayer(1)),
+        io.BytesIO(b"1 boardsize 9\n\n2 genmove b\n\xff\xfe\n3 quit\n4 name\n"),
+        out,
+    )
     answers = out.getvalue().decode().split("\n\n")
     assert answers[0] == "=1"
     assert answers[1].startswith("=2 ")

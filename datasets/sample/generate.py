@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
-import os
 import re
 import subprocess
 import tarfile
@@ -51,7 +50,8 @@ class GnuGo:
 
     def ask(self, command: str) -> str:
         """Sends one command and returns the answer without its mark. Raises RuntimeError on a GTP error."""
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         lines: list[str] = []
@@ -111,7 +111,8 @@ def play_game(engine: GnuGo, size: int, seed: int, number: int) -> str | None:
         if vertices:
             setup += name + "".join(f"[{sgf_point(vertex, size)}]" for vertex in vertices)
     turn = stones % 2
-    first, moves, passes, result = "BW"[turn], [], 0, ""
+    first, passes, result = "BW"[turn], 0, ""
+    moves: list[str] = []
     while passes < 2:
         if len(moves) > MAX_PLIES_PER_POINT * size * size:
             return None
@@ -126,7 +127,8 @@ def play_game(engine: GnuGo, size: int, seed: int, number: int) -> str | None:
     result = result or engine.ask("final_score")
     return (
         f"(;GM[1]FF[4]CA[UTF-8]AP[gnugo:3.8]SZ[{size}]KM[{KOMI}]RU[Chinese]"
-        f"PB[GNU Go level {levels[0]}]PW[GNU Go level {levels[1]}]BR[level {levels[0]}]WR[level {levels[1]}]\n"
+        f"PB[GNU Go level {levels[0]}]PW[GNU Go level {levels[1]}]"
+        f"BR[level {levels[0]}]WR[level {levels[1]}]\n"
         f"GN[seed {seed} game {number}]GC[{stones} random stones, engine seed {engine_seed}]"
         f"RE[{result}]{setup}PL[{first}]\n{''.join(moves)})\n"
     )
@@ -144,7 +146,7 @@ def play_share(folder: Path, size: int, seed: int, numbers: list[int], program: 
         if text is not None:
             temporary = target.with_suffix(".part")
             temporary.write_text(text, encoding="ascii")
-            os.replace(temporary, target)
+            temporary.replace(target)
             written += 1
     engine.close()
     return written
@@ -173,9 +175,9 @@ def bundle(folder: Path, archive: Path) -> int:
             entry.size, entry.mtime, entry.mode = len(data), EPOCH, 0o644
             tar.addfile(entry, io.BytesIO(data))
     temporary = archive.with_name(archive.name + ".part")
-    with open(temporary, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=EPOCH) as packed:
+    with temporary.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=EPOCH) as packed:
         packed.write(buffer.getvalue())
-    os.replace(temporary, archive)
+    temporary.replace(archive)
     return len(names)
 
 

@@ -4,8 +4,10 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
@@ -18,6 +20,8 @@
 #include "replay.hpp"
 #include "rollout.hpp"
 #include "rollout_policy.hpp"
+#include "search.hpp"
+#include "search_group.hpp"
 #include "symmetry.hpp"
 #include "threads.hpp"
 
@@ -386,8 +390,9 @@ nb::ndarray<nb::numpy, const T, nb::ndim<1>> view(const std::vector<Stored>& val
   return nb::ndarray<nb::numpy, const T, nb::ndim<1>>(values.data(), {values.size()});
 }
 
-nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::optional<OutArray> out,
-                       bool player_colour, int threads) {
+nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>> game_planes(const go::GameBatch& batch, const Indices& indices,
+                                                              std::optional<OutArray> out, bool player_colour,
+                                                              int threads) {
   const int n = checked(batch, indices);
   const std::size_t size = batch.size();
   const std::size_t shape[4] = {static_cast<std::size_t>(n), player_colour ? 49U : 48U, size, size};
@@ -404,7 +409,7 @@ nb::object game_planes(const go::GameBatch& batch, const Indices& indices, std::
     nb::gil_scoped_release unlocked;
     batch.planes(indices.data(), n, player_colour, data, threads);
   }
-  return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>(*out));
+  return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>(*out);
 }
 
 template <typename Write>
@@ -703,6 +708,175 @@ void bind_rollout_policy(nb::module_& m) {
   m.def("canonical_pattern", &go::canonical, "key"_a, "The smallest of a pattern key's eight symmetric forms.");
 }
 
+// --------------------------------------------------------------------------------------------------------- search
+
+go::SearchParams search_params(const nb::kwargs& settings) {
+  go::SearchParams params;
+  nb::object object = nb::cast(&params, nb::rv_policy::reference);
+  for (auto [key, value] : settings) {
+    if (!nb::hasattr(object, key)) {
+      throw nb::type_error(("Search has no parameter '" + nb::cast<std::string>(key) + "'").c_str());
+    }
+    nb::setattr(object, key, value);
+  }
+  return params;
+}
+
+using PlaneBatch = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>;
+
+// The planes that a batch asks the networks about, written once.
+std::pair<PlaneBatch, PlaneBatch> batch_planes(const go::LeafBatch& batch) {
+  const std::size_t n = batch.size;
+  std::vector<std::uint8_t> policy(batch.policy_rows.size() * go::kPlanes * n * n);
+  std::vector<std::uint8_t> value(batch.value_rows.size() * go::kPlanesWithColour * n * n);
+  {
+    nb::gil_scoped_release release;
+    batch.write_planes(policy.data(), value.data());
+  }
+  return {
+      to_numpy<std::uint8_t, 4>(std::move(policy), {batch.policy_rows.size(), std::size_t{go::kPlanes}, n, n}),
+      to_numpy<std::uint8_t, 4>(std::move(value), {batch.value_rows.size(), std::size_t{go::kPlanesWithColour}, n, n})};
+}
+
+std::pair<PlaneBatch, PlaneBatch> group_planes(go::GroupBatch& group) {
+  const std::size_t n = group.size;
+  return {to_numpy<std::uint8_t, 4>(std::move(group.policy_planes), {group.policy_rows, go::kPlanes, n, n}),
+          to_numpy<std::uint8_t, 4>(std::move(group.value_planes), {group.value_rows, go::kPlanesWithColour, n, n})};
+}
+
+using FloatArray = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+
+// The numbers of one answer, which must be there exactly when the batch asked for them.
+const float* answer(const std::optional<FloatArray>& array, std::size_t rows, std::size_t width, const char* what) {
+  const std::size_t given = array ? array->size() : 0;
+  if (given != rows * width) {
+    throw std::invalid_argument("search: " + std::to_string(rows * width) + " " + what + " needed, " +
+                                std::to_string(given) + " given");
+  }
+  return given == 0 ? nullptr : array->data();
+}
+
+void deliver(go::Search& search, go::LeafBatch& batch, const std::optional<FloatArray>& priors,
+             const std::optional<FloatArray>& values) {
+  const std::size_t points = static_cast<std::size_t>(batch.size) * batch.size;
+  const float* p = answer(priors, batch.policy_rows.size(), points, "priors");
+  const float* v = answer(values, batch.value_rows.size(), 1, "values");
+  nb::gil_scoped_release release;
+  search.deliver(batch, p, v);
+}
+
+void bind_search_parts(nb::module_& m) {
+  nb::class_<go::SearchParams>(m, "SearchParams", "Parameters of a search, with the paper's values.")
+      .def(
+          "__init__",
+          [](go::SearchParams* self, const nb::kwargs& settings) {
+            new (self) go::SearchParams(search_params(settings));
+          },
+          nb::sig("def __init__(self, **settings: float) -> None"))
+      .def_rw("c_puct", &go::SearchParams::c_puct, "Weight of exploration.")
+      .def_rw("beta", &go::SearchParams::beta, "Network priors are p^beta, normalised.")
+      .def_rw("mixing", &go::SearchParams::mixing, "Lambda: weight of rollouts against values, 0..1.")
+      .def_rw("virtual_loss", &go::SearchParams::virtual_loss, "Lost games that a simulation under way counts for.")
+      .def_rw("expansion_threshold", &go::SearchParams::expansion_threshold, "More visits than this make a node.")
+      .def_rw("max_threshold", &go::SearchParams::max_threshold, "Bound of the threshold's adaptation (threads).")
+      .def_rw("use_policy", &go::SearchParams::use_policy, "Ask the policy network for priors.")
+      .def_rw("use_value", &go::SearchParams::use_value, "Ask the value network.")
+      .def_rw("use_rollouts", &go::SearchParams::use_rollouts, "Play rollouts.")
+      .def_rw("wait_for_priors", &go::SearchParams::wait_for_priors, "Never descend by placeholder priors.")
+      .def_rw("resign_threshold", &go::SearchParams::resign_threshold, "Resign when no good move has a higher Q.")
+      .def_rw("seed", &go::SearchParams::seed, "Seed of rollouts and symmetries.")
+      .def_rw("memory_mb", &go::SearchParams::memory_mb, "Bound of the tree's memory; a full tree stops growing.")
+      .def_rw("queue_limit", &go::SearchParams::queue_limit, "Leaves that may wait for evaluators (threads).")
+      .def_rw("max_plies", &go::SearchParams::max_plies, "Longer games are scored; 0 = 2 * size * size.");
+  nb::class_<go::LeafBatch>(m, "LeafBatch", "Positions that wait for the networks.")
+      .def("planes", &batch_planes,
+           "(uint8[n, 48, size, size] for the policy, uint8[m, 49, size, size] for the value network).")
+      .def("__len__", [](const go::LeafBatch& b) { return b.requests.size(); });
+  nb::class_<go::EdgeReport>(m, "EdgeReport", "One move of a node, seen by the player who chooses it.")
+      .def_ro("move", &go::EdgeReport::move)
+      .def_ro("placeholder", &go::EdgeReport::placeholder, "Prior before the network answered.")
+      .def_ro("prior", &go::EdgeReport::prior, "Prior now.")
+      .def_prop_ro(
+          "visits", [](const go::EdgeReport& e) { return e.counts.rollouts; }, "N_r")
+      .def_prop_ro(
+          "wins", [](const go::EdgeReport& e) { return e.counts.wins; }, "W_r")
+      .def_prop_ro(
+          "values", [](const go::EdgeReport& e) { return e.counts.values; }, "N_v")
+      .def_prop_ro(
+          "value_sum", [](const go::EdgeReport& e) { return e.counts.value_sum; }, "W_v")
+      .def_ro("q", &go::EdgeReport::value, "Q, the mixed averages.")
+      .def_ro("expanded", &go::EdgeReport::expanded, "There is a node behind this edge.");
+  nb::class_<go::SearchStats>(m, "SearchStats")
+      .def_ro("simulations", &go::SearchStats::simulations, "Since the last reset or advance.")
+      .def_ro("leaves", &go::SearchStats::leaves, "Evaluations asked for, ever.")
+      .def_ro("skipped", &go::SearchStats::skipped, "Values not asked for because the queue was full.")
+      .def_ro("nodes", &go::SearchStats::nodes)
+      .def_ro("bytes", &go::SearchStats::bytes, "Of the tree.")
+      .def_ro("threshold", &go::SearchStats::threshold, "The expansion threshold as it is now.")
+      .def_ro("full", &go::SearchStats::full, "The memory bound was reached.")
+      .def_ro("max_depth", &go::SearchStats::max_depth);
+}
+
+void deliver_many(go::GroupBatch& group, const std::optional<FloatArray>& priors,
+                  const std::optional<FloatArray>& values) {
+  const float* p = answer(priors, group.policy_rows, static_cast<std::size_t>(group.size) * group.size, "priors");
+  const float* v = answer(values, group.value_rows, 1, "values");
+  nb::gil_scoped_release release;
+  go::deliver_many(group, p, v);
+}
+
+void bind_search_group(nb::module_& m) {
+  nb::class_<go::GroupBatch>(m, "GroupBatch", "Positions of several searches that wait for the networks.")
+      .def("take_planes", &group_planes, "As LeafBatch.planes, handed over without a copy: can be taken once.")
+      .def("cancel", &go::cancel_many)
+      .def("__len__", [](const go::GroupBatch& g) { return g.policy_rows + g.value_rows; });
+  m.def("collect_many", &go::collect_many, "searches"_a, "max_leaves"_a, "max_simulations"_a, "threads"_a = 1,
+        nb::keep_alive<0, 1>(), nb::call_guard<nb::gil_scoped_release>());
+  m.def("deliver_many", &deliver_many, "batch"_a, "priors"_a.none() = nb::none(), "values"_a.none() = nb::none());
+}
+
+void bind_search(nb::module_& m) {
+  bind_search_parts(m);
+  bind_search_group(m);
+  using Release = nb::call_guard<nb::gil_scoped_release>;
+  nb::class_<go::Search>(m, "Search", "APV-MCTS; see go_engine/search.py.")
+      .def(
+          "__init__",
+          [](go::Search* self, const go::Board& board, const go::RolloutPolicy* rollout_policy,
+             const go::RolloutPolicy* tree_policy, const nb::kwargs& settings) {
+            new (self) go::Search(board, search_params(settings), rollout_policy, tree_policy);
+          },
+          "board"_a, "rollout_policy"_a = nb::none(), "tree_policy"_a = nb::none(), "settings"_a,
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::sig("def __init__(self, board: Board, rollout_policy: RolloutPolicy | None = None, "
+                  "tree_policy: RolloutPolicy | None = None, **settings: float) -> None"))
+      .def_prop_ro(
+          "board", [](const go::Search& s) { return go::Board(s.board()); }, "A copy of the root's board.")
+      .def_prop_ro("params", &go::Search::params, nb::rv_policy::copy)
+      .def_prop_ro("running", &go::Search::running)
+      .def_prop_ro("failure", &go::Search::failure)
+      .def("reset", &go::Search::reset, "board"_a, Release())
+      .def("advance", &go::Search::advance, "move"_a, Release())
+      .def("follow", &go::Search::follow, "board"_a, Release())
+      .def("ask_root", &go::Search::ask_root)
+      .def("collect", &go::Search::collect, "max_leaves"_a, "max_simulations"_a, Release())
+      .def("deliver", &deliver, "batch"_a, "priors"_a.none() = nb::none(), "values"_a.none() = nb::none())
+      .def("cancel", &go::Search::cancel, "batch"_a, Release())
+      .def("start", &go::Search::start, "threads"_a, "max_simulations"_a = 0, Release())
+      .def("wait", &go::Search::wait, "seconds"_a, Release())
+      .def("stop", &go::Search::stop, "grace"_a = 0.0, Release())
+      .def("wait_batch", &go::Search::wait_batch, "max_leaves"_a, "seconds"_a, Release())
+      .def("interrupt", &go::Search::interrupt)
+      .def("fail", &go::Search::fail, "message"_a)
+      .def("best_move", &go::Search::best_move)
+      .def_prop_ro("best_value", &go::Search::best_value)
+      .def_prop_ro("should_resign", &go::Search::should_resign)
+      .def_prop_ro("decided", &go::Search::decided)
+      .def_prop_ro("disagreement", &go::Search::disagreement)
+      .def("edges", &go::Search::edges, "path"_a = std::vector<int>{})
+      .def("stats", &go::Search::stats);
+}
+
 } // namespace
 
 NB_MODULE(_core, m) {
@@ -716,4 +890,5 @@ NB_MODULE(_core, m) {
   bind_replay(m);
   bind_game_batch(m);
   bind_rollout_policy(m);
+  bind_search(m);
 }

@@ -1,0 +1,27 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "playout.hpp"
+#include "rollout.hpp"
+#include "search_worker.hpp"
+
+namespace go {
+
+void tree_priors(const RolloutPolicy& policy, const Board& board, PriorList& list) {
+  std::array<float, kMaxMoves> probabilities;
+  policy.probabilities(board, probabilities.data());
+  share_priors(list, board.pass_move(), 1, [&](int move) { return probabilities[move]; });
+}
+
+int policy_rollout(const RolloutPolicy& policy, const Board& board, Random& random) {
+  return RolloutState(policy, board).finish(random, playout_cap(board.size())).winner;
+}
+
+int Search::rollout(const Board& board, Random& random) const {
+  if (rollout_policy_ != nullptr) return policy_rollout(*rollout_policy_, board, random);
+  Position position = board.position();
+  return random_playout(position, board.to_play(), board.passes(), board.komi(), random).winner;
+}
+
+} // namespace go

@@ -1,0 +1,121 @@
+"""The paper's search as a player: APV-MCTS over any of policy network, value network and rollouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from go_engine import Board, RolloutPolicy
+from go_engine.players import RESIGN
+from go_engine.search import Evaluators, Search, ThreadedDrive, run_lockstep
+from models.evaluators import PolicyEvaluator, ValueEvaluator
+
+SIMULATIONS = 400
+LEAVES = 8
+EXPANSION_THRESHOLD = 0  # a few hundred simulations cannot wait for the paper's 40 visits before a node grows
+C_PUCT = 2.0
+
+
+@dataclass
+class SearchPlayer:
+    """Plays the most visited move; both a `Player` and a `BatchPlayer`, keeping a tree for every game.
+
+    What is not given is not used, which makes the variants of Extended Data Table 7: without `policy` the
+    placeholder priors of the `tree` policy stay (uniform without it), without `value` rollouts alone count,
+    without `rollouts` values alone. With `simulations` 0 the policy's likeliest move is played.
+    `settings` are the core's parameters by name (c_puct, mixing, beta, virtual_loss, ...).
+    """
+
+    policy: PolicyEvaluator | None = None
+    value: ValueEvaluator | None = None
+    rollout: RolloutPolicy | None = None  # None: uniform playouts
+    tree: RolloutPolicy | None = None
+    rollouts: bool = True
+    simulations: int = SIMULATIONS
+    seconds: float = 0.0  # of thought per move in place of simulations; not reproducible
+    leaves: int = LEAVES  # of one game that share a network batch
+    threads: int = 1
+    seed: int = 0
+    name: str = "search"
+    resign: bool = False
+    settings: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._searches: dict[int, Search] = {}
+        self._drives: dict[int, ThreadedDrive] = {}
+        self._game = -1
+        self._evaluators = Evaluators(self.policy, self.value)
+        self._size = next((net.size for net in (self.policy, self.value) if net is not None), None)
+        self._search(Board(size=self._size or 9), 0)  # refuses bad settings now
+
+    def new_game(self, size: int, komi: float) -> None:  # noqa: ARG002
+        if self._size is not None and size != self._size:
+            raise ValueError(f"{self.name} plays on {self._size}x{self._size}, not on {size}x{size}")
+        self.end_game(self._game)
+        self._game += 1
+
+    def choose(self, board: Board) -> int:
+        return self.choose_batch([self._game], [board])[0]
+
+    def choose_batch(self, games: Sequence[int], boards: Sequence[Board]) -> list[int]:
+        searches = [self._follow(game, board) for game, board in zip(games, boards, strict=True)]
+        thinking = [search for search in searches if not search.decided]
+        if self.seconds > 0:
+            for game, search in zip(games, searches, strict=True):
+                if not search.decided:
+                    self.drive(game).think(self.seconds)
+        elif self.simulations > 0:
+            run_lockstep(thinking, self._evaluators, self.simulations, self.leaves, self.threads)
+        else:
+            self._ask_priors(thinking)
+        return [RESIGN if self.resign and search.should_resign else search.best_move() for search in searches]
+
+    def end_game(self, game: int) -> None:
+        if game in self._drives:
+            self._drives.pop(game).close()
+        self._searches.pop(game, None)
+
+    def drive(self, game: int | None = None) -> ThreadedDrive:
+        """The threads behind a game's search (the current one without a number)."""
+        game = self._game if game is None else game
+        if game not in self._drives:
+            self._drives[game] = ThreadedDrive(
+                self._searches[game], self._evaluators, self.threads, self.leaves
+            )
+        return self._drives[game]
+
+    def search_of(self, game: int | None = None) -> Search | None:
+        """The search of a game (the current one without a number), to look at its tree."""
+        return self._searches.get(self._game if game is None else game)
+
+    def _ask_priors(self, searches: Sequence[Search]) -> None:
+        """The root's own priors, for a player that does not search."""
+        if self.policy is not None:
+            for search in searches:
+                search.ask_root()
+            run_lockstep(searches, self._evaluators, 0, 1, self.threads)
+
+    def _follow(self, game: int, board: Board) -> Search:
+        search = self._searches.get(game)
+        if search is None:
+            search = self._searches[game] = self._search(board, game)
+        else:
+            search.follow(board)
+        return search
+
+    def _search(self, board: Board, game: int) -> Search:
+        settings: dict[str, float] = {
+            "c_puct": C_PUCT,
+            "expansion_threshold": EXPANSION_THRESHOLD,
+            "wait_for_priors": self.policy is not None and self.tree is None,
+            "use_policy": self.policy is not None,
+            "use_value": self.value is not None,
+            "use_rollouts": self.rollouts,
+            "seed": _game_seed(self.seed, game),
+        }
+        return Search(board, self.rollout, self.tree, **(settings | self.settings))
+
+
+def _game_seed(seed: int, game: int) -> int:
+    """Different for every pair of small numbers; the core mixes it well."""
+    return (seed * 0x9E3779B97F4A7C15 + game + 1) % 2**64

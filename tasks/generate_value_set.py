@@ -1,0 +1,92 @@
+"""Stage 5: the value set, exactly one position from each of many self-play games (Methods, value networks).
+
+The set is made in shards. Shards that are on disk whole are kept, missing ones are made, so that a run that
+was interrupted, or a worker that broke, costs at most the shards it was working on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from datasets.store import remove_parts
+from datasets.value import finish_value_set
+from models.checkpoint import check, read_header
+from tasks.params import GenerateValueSetParams
+from tasks.reporting import Reporter
+from tasks.shard_workers import on_processes
+from tasks.value_shards import (
+    DATASET_FOLDER,
+    Report,
+    finished_report,
+    make_shard,
+    shard_key,
+    shard_sizes,
+)
+from tasks.value_statistics import set_figure, set_metrics, summary
+
+MakeShard = Callable[[int], Report]
+# Calls the first for every number of the second and gives the reports as they come, in any order.
+MapShards = Callable[[MakeShard, Sequence[int]], Iterable[Report]]
+
+
+def run_generate_value_set(
+    params: GenerateValueSetParams,
+    inputs: dict[str, Path],
+    folder: Path,
+    run: Reporter,
+    map_shards: MapShards | None = None,
+) -> dict[str, Any]:
+    """Make the missing shards with inputs["sl_policy"] and inputs["rl_policy"], then close the dataset.
+
+    `map_shards`, when given, decides who makes them (Prefect tasks, a cluster); without it `params.workers`
+    processes do. Raises CheckpointError for a policy that is missing or for another board.
+    """
+    for name in ("sl_policy", "rl_policy"):
+        check(inputs[name], read_header(inputs[name]), "policy", params.board_size)
+    remove_parts(folder)
+    key, sizes = shard_key(params, inputs), shard_sizes(params)
+    found = [finished_report(folder, shard, key, size) for shard, size in enumerate(sizes)]
+    missing = [shard for shard, report in enumerate(found) if report is None]
+    done = sum(sizes) - sum(sizes[shard] for shard in missing)
+    run.progress(done, params.positions, f"{len(missing)} of {len(sizes)} shards to make")
+    make = partial(make_shard, params, inputs, folder)
+    mapped = map_shards or partial(on_processes, workers=params.workers)
+    for report in watched(mapped(make, missing), run):
+        found[report["shard"]] = report
+        done += report["positions"]
+        run.progress(done, params.positions)
+    return close(params, folder, [report for report in found if report is not None], run)
+
+
+def watched(reports: Iterable[Report], run: Reporter) -> Iterator[Report]:
+    """Log every new shard as it comes."""
+    for report in reports:
+        run.log_metrics(
+            {
+                "shard/redrawn": float(report["redrawn"]),
+                "shard/capped": float(report["capped"]),
+                "shard/mean_plies": report["plies"] / report["positions"],
+                "shard/mover_won": report["mover_won"] / report["positions"],
+            },
+            step=report["shard"],
+        )
+        yield report
+
+
+def close(
+    params: GenerateValueSetParams, folder: Path, reports: list[Report], run: Reporter
+) -> dict[str, Any]:
+    """Write the manifest over all shards and tell what the set is made of."""
+    metrics = set_metrics(folder, reports)
+    names = [name for report in reports for name in report["files"]]
+    finish_value_set(folder / DATASET_FOLDER, params.board_size, names, statistics=metrics)
+    run.log_metrics(metrics)
+    run.log_figure("value-set.png", set_figure(reports))
+    return {
+        "outputs": {"value_set": {"path": DATASET_FOLDER, "kind": "dataset"}},
+        "metrics": metrics,
+        "summary": summary(metrics),
+    }

@@ -1,0 +1,73 @@
+"""Search players from the words after `search:` in a player's line (see `tasks.players`).
+
+Besides the networks: lambda (weight of rollouts against values), simulations, leaves (of one game in a
+network batch), seconds (of thought per move instead, with search threads and thus not reproducible),
+resign=1, precision=bfloat16, and the search's parameters by name: c_puct, beta, virtual_loss,
+expansion_threshold, resign_threshold, memory_mb and so on. With neither value network nor rollout policy the
+search plays uniform rollouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from go_engine import SearchParams
+from models.evaluators import PolicyEvaluator, ValueEvaluator
+from models.search_player import SearchPlayer
+from tasks.errors import UserError
+from tasks.players import load_policy_net, load_rollout, load_value_net
+
+PLAYER_SETTINGS: dict[str, Callable[[str], Any]] = {
+    "simulations": int,
+    "leaves": int,
+    "seconds": float,
+    "resign": lambda text: bool(int(text)),
+}
+SPELLINGS = {"lambda": "mixing", "n_thr": "expansion_threshold", "n_vl": "virtual_loss"}
+PRECISIONS = ("float32", "bfloat16")
+
+
+def make_search_player(
+    spec: str,
+    files: dict[str, Path],
+    arguments: dict[str, str],
+    size: int | None,
+    seed: int,
+    threads: int,
+    name: str,
+) -> SearchPlayer:
+    """`files` names what the search is to use: policy, value, rollout, tree. UserError for a bad setting."""
+    texts = dict(arguments)
+    precision = texts.pop("precision", PRECISIONS[0])
+    if precision not in PRECISIONS:
+        raise UserError(f"player {spec!r}: precision={precision} is neither of {', '.join(PRECISIONS)}")
+    player: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    for key, text in texts.items():
+        try:
+            if key in PLAYER_SETTINGS:
+                player[key] = PLAYER_SETTINGS[key](text)
+            else:
+                known = SPELLINGS.get(key, key)
+                settings[known] = type(getattr(SearchParams(), known))(float(text))
+        except AttributeError:
+            raise UserError(f"player {spec!r}: {key} is no setting of search") from None
+        except ValueError:
+            raise UserError(f"player {spec!r}: {key}={text} is no number") from None
+    if "policy" in files:
+        net = load_policy_net(files["policy"], size)
+        player["policy"] = PolicyEvaluator(net, precision=precision)  # type: ignore[arg-type]
+    if "value" in files:
+        player["value"] = ValueEvaluator(load_value_net(files["value"], size), precision=precision)  # type: ignore[arg-type]
+    for key in ("rollout", "tree"):
+        if key in files:
+            player[key] = load_rollout(files[key])
+    rollouts = "rollout" in files or "value" not in files
+    try:
+        return SearchPlayer(
+            **player, rollouts=rollouts, threads=threads, seed=seed, name=name, settings=settings
+        )
+    except (TypeError, ValueError) as error:
+        raise UserError(f"player {spec!r}: {error}") from error

@@ -1,0 +1,41 @@
+"""Who makes shards: this process, or several on this machine."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+ATTEMPTS = 3  # rounds in which processes may die before the run gives up
+
+log = logging.getLogger("alphago.shards")
+
+
+def on_processes(make: Callable[[int], Result], shards: Sequence[int], workers: int) -> Iterator[Result]:
+    """Call `make` for every shard, in this process or in `workers` new ones, and yield results as they come.
+
+    A process that dies costs the shards that were being made: they are made again by new processes. After
+    ATTEMPTS rounds with deaths, RuntimeError. What `make` raises comes out; `make` must be picklable with
+    workers > 1.
+    """
+    if workers <= 1:
+        yield from map(make, shards)
+        return
+    left = set(shards)
+    for _ in range(ATTEMPTS):
+        try:
+            with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+                waiting = {pool.submit(make, shard): shard for shard in sorted(left)}
+                for finished in as_completed(waiting):
+                    result = finished.result()
+                    left.discard(waiting[finished])
+                    yield result
+            return
+        except BrokenProcessPool:
+            log.warning("a worker process died; %d shards are left to make", len(left))
+    raise RuntimeError(f"worker processes died {ATTEMPTS} times; {len(left)} shards are still missing")

@@ -1,0 +1,75 @@
+"""A stage trained by two processes, started and stopped by the stage itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from training_helpers import SIZE, value_params
+
+from datasets.value import ValueRows, finish_value_set, write_value_shard
+from models.checkpoint import load_value
+from tasks.errors import UserError
+from tasks.interruption import TrainingInterrupted
+from tasks.params import ComputeParams, EvaluationParams
+from tasks.processes import train_in_processes
+from tasks.reporting import NullReporter
+from tasks.train_value_network import CHECKPOINT, run_train_value_network
+from tasks.training_state import STATE_FILE
+
+TWO = ComputeParams(processes=2)
+ROWS = 2048  # two row groups: one a process
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def value_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Positions that Black has won."""
+    folder = tmp_path_factory.mktemp("values")
+    names = []
+    for number, split in enumerate(("train", "test")):
+        rng = np.random.default_rng(number)
+        to_play = rng.choice([1, -1], ROWS).astype(np.int8)
+        planes = (rng.random((ROWS, 49, SIZE, SIZE)) < 0.2).astype(np.uint8)
+        planes[:, 48] = (to_play == 1)[:, None, None]
+        rows = ValueRows(planes, to_play.copy(), to_play, np.full(ROWS, 7, np.int16), np.arange(ROWS))
+        names.append(write_value_shard(str(folder), split, number, SIZE, rows))
+    finish_value_set(str(folder), SIZE, names)
+    return folder
+
+
+@pytest.mark.slow
+def test_a_signal_stops_them_and_the_next_call_goes_on(value_set: Path, tmp_path: Path) -> None:
+    class Stopping(NullReporter):
+        def progress(self, *_: object, **__: object) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    params = value_params(
+        steps=300, log_every=20, compute=TWO, evaluation=EvaluationParams(every=0, symmetries=(1,))
+    )
+    inputs = {"value_set": value_set}
+    with pytest.raises(TrainingInterrupted, match=r"stopped after step \d+"):
+        run_train_value_network(params, inputs, tmp_path, Stopping())
+    assert (tmp_path / STATE_FILE).exists()
+    run = NullReporter()
+    result = run_train_value_network(params, inputs, tmp_path, run)
+    assert result["metrics"]["test/mse"] < 0.2
+    assert load_value(tmp_path / CHECKPOINT).size == SIZE
+    steps = [step or 0 for step, metrics in run.metrics if "train/mse" in metrics]
+    assert steps[-1] == 300
+    assert steps[0] > 20  # not from the beginning
+    assert [item.name for item in tmp_path.iterdir()] == [CHECKPOINT]
+
+
+def test_what_a_process_refuses_is_told_in_one_line(value_set: Path, tmp_path: Path) -> None:
+    params = value_params(batch_size=15, compute=TWO)
+    with pytest.raises(UserError, match="batch_size 15 is not a multiple of the 2 processes"):
+        train_in_processes("train-value-network", params, {"value_set": value_set}, tmp_path, NullReporter())
