@@ -6,24 +6,24 @@ whole. The stream of rows, and so batch i, depends on nothing but the dataset, t
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from go_engine import symmetry, symmetry_table
+from go_engine import symmetry
 
 from .layout import Examples, RowSource, ValuesOnDisk, open_positions
 from .positions import UNKNOWN_OUTCOME
-from .schemas import POLICY_PLANES, VALUE_PLANES
+from .prefetch import in_background
+from .records import SYMMETRIES
+from .schemas import POLICY_PLANES, VALUE_PLANES, packed_bytes
 from .store import ROW_GROUP, DatasetError, Location
 
 BUFFER_ROWS = 131_072  # rows shuffled together: 284 MB on 19x19; two such blocks are held
-PREFETCH_BATCHES = 4
+ROWS_AT_ONCE = 256  # small batches are unpacked together, so many rows at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,12 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.moves)
+
+    def cut(self, parts: int) -> list[Batch]:
+        """The same rows as so many batches of equal size (views)."""
+        size = len(self) // parts
+        cuts = [slice(n * size, (n + 1) * size) for n in range(parts)]
+        return [Batch(self.planes[cut], self.moves[cut], self.outcomes[cut]) for cut in cuts]
 
 
 class _Loader:
@@ -64,6 +70,7 @@ class _Loader:
         self.groups_per_block = max(1, buffer_rows // ROW_GROUP)
         self.size = source.size
         self.rows = int(source.group_rows.sum())
+        self.row_bytes = packed_bytes(source.planes, source.size)
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches(self.start_batch)
@@ -74,11 +81,12 @@ class _Loader:
             raise DatasetError(
                 f"only {len(self.source.group_rows)} row groups for {self.world_size} processes"
             )
-        return _in_background(lambda: self._stream(start * self.batch_size))
+        batches = in_background(lambda: self._stream(start * self.batch_size))
+        return (batch for several in batches for batch in several)
 
     def iterate_once(self, limit: int | None = None) -> Iterator[Batch]:
         """All rows once in the dataset's order, or the first `limit`; the last batch may be smaller."""
-        return _in_background(lambda: self._sequence(self.rows if limit is None else min(limit, self.rows)))
+        return in_background(lambda: self._sequence(self.rows if limit is None else min(limit, self.rows)))
 
     def _sequence(self, limit: int) -> Iterator[Batch]:
         pending: list[Examples] = []
@@ -99,29 +107,41 @@ class _Loader:
         if held:
             yield self._batch(_concatenate(pending))
 
-    def _stream(self, skip: int) -> Iterator[Batch]:
-        """The endless stream of batches, `skip` rows in."""
+    def _stream(self, skip: int) -> Iterator[list[Batch]]:
+        """The endless stream of batches, `skip` rows in, several at a time where they are small."""
+        several = max(1, ROWS_AT_ONCE // self.batch_size)
+        wanted = several * self.batch_size
         waiting: list[Examples] = []
         held = 0
         for block, order in self._blocks(skip):
             first = 0
             while first < len(order):
-                count = min(self.batch_size - held, len(order) - first)
+                count = min(wanted - held, len(order) - first)
                 waiting.append(_take(block, order[first : first + count]))
                 held, first = held + count, first + count
-                if held == self.batch_size:
-                    yield self._batch(_concatenate(waiting))
+                if held == wanted:
+                    yield self._batch(_concatenate(waiting)).cut(several)
                     waiting, held = [], 0
 
     def _blocks(self, skip: int) -> Iterator[tuple[Examples, NDArray[np.int64]]]:
-        """Blocks in order with the order of their rows, the next one being read meanwhile."""
+        """Blocks in order with the order of their rows, the next one being read meanwhile.
+
+        Two buffers take turns: when a block is asked for, the one before the last is done with.
+        """
+        buffers: list[NDArray[np.uint8]] = []
         with ThreadPoolExecutor(1) as reader:
             ahead: Future[tuple[Examples, NDArray[np.int64]]] | None = None
-            for epoch, number, groups, drop in self._plan(skip):
-                following = reader.submit(self._read_block, epoch, number, groups, drop)
+            for turn, (epoch, number, groups, drop) in enumerate(self._plan(skip)):
+                if turn < 2:
+                    buffers.append(np.empty((self._block_rows(), self.row_bytes), np.uint8))
+                following = reader.submit(self._read_block, epoch, number, groups, drop, buffers[turn % 2])
                 if ahead is not None:
                     yield ahead.result()
                 ahead = following
+
+    def _block_rows(self) -> int:
+        """Rows of the largest block."""
+        return min(self.rows, self.groups_per_block * ROW_GROUP)
 
     def _plan(self, skip: int) -> Iterator[tuple[int, int, NDArray[np.int64], int]]:
         """(epoch, block, groups, rows to drop at its start) without end."""
@@ -149,13 +169,27 @@ class _Loader:
         return order[self.rank :: self.world_size][:share].astype(np.int64)
 
     def _read_block(
-        self, epoch: int, block: int, groups: NDArray[np.int64], drop: int
+        self, epoch: int, block: int, groups: NDArray[np.int64], drop: int, buffer: NDArray[np.uint8]
     ) -> tuple[Examples, NDArray[np.int64]]:
-        examples = _concatenate([self.source.read(int(group)) for group in np.sort(groups)])
+        """A block's rows, its planes in `buffer`, and the order in which they are to be taken."""
+        parts, filled = [], 0
+        for group in np.sort(groups):
+            part = self.source.read(int(group))
+            rows = len(part.moves)
+            buffer[filled : filled + rows] = part.planes
+            part.planes = buffer[filled : filled + rows]
+            parts.append(part)
+            filled += rows
+        examples = Examples(
+            buffer[:filled],
+            np.concatenate([part.moves for part in parts]),
+            np.concatenate([part.outcomes for part in parts]),
+            np.concatenate([part.to_play for part in parts]),
+        )
         rng = np.random.default_rng([self.seed, epoch, self.rank, block])
-        order = rng.permutation(len(examples.moves))
+        order = rng.permutation(filled)
         if self.turn:
-            examples = _turn(examples, self.size, self.source.planes, rng)
+            _turn(examples, self.size, self.source.planes, rng)
         return examples, order[drop:]
 
     def _batch(self, examples: Examples) -> Batch:
@@ -237,51 +271,14 @@ def _concatenate(parts: list[Examples]) -> Examples:
     )
 
 
-def _turn(examples: Examples, size: int, planes: int, rng: np.random.Generator) -> Examples:
-    """Every row in a random one of the eight symmetries."""
-    chosen = rng.integers(0, 8, len(examples.moves))
-    packed, moves = examples.planes.copy(), examples.moves.copy()
-    for k in range(1, 8):
+def _turn(examples: Examples, size: int, planes: int, rng: np.random.Generator) -> None:
+    """Turns every row, in place, by a random one of the eight symmetries; rows must be without moves."""
+    chosen = rng.integers(0, SYMMETRIES, len(examples.moves))
+    packed = examples.planes
+    for k in range(1, SYMMETRIES):
         rows = np.flatnonzero(chosen == k)
-        for part in np.array_split(rows, -(-len(rows) // ROW_GROUP)) if len(rows) else ():
+        for first in range(0, len(rows), ROW_GROUP):
+            part = rows[first : first + ROW_GROUP]
             bits = np.unpackbits(packed[part], axis=1, count=planes * size * size)
             turned = symmetry(bits.reshape(-1, planes, size, size), k).reshape(len(part), -1)
             packed[part] = np.packbits(turned, axis=1)
-            known = moves[part] >= 0
-            moves[part] = np.where(known, symmetry_table(size)[k][moves[part]], moves[part])
-    return Examples(packed, moves, examples.outcomes, examples.to_play)
-
-
-def _in_background(make: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
-    """Runs an iterator in a thread, a few items ahead; the thread ends when the caller stops."""
-    items: queue.Queue[Batch | BaseException | None] = queue.Queue(PREFETCH_BATCHES)
-    stop = threading.Event()
-
-    def put(item: Batch | BaseException | None) -> bool:
-        while not stop.is_set():
-            try:
-                items.put(item, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def work() -> None:
-        try:
-            for item in make():
-                if not put(item):
-                    return
-            put(None)
-        except BaseException as error:  # handed to the caller
-            put(error)
-
-    thread = threading.Thread(target=work, name="loader", daemon=True)
-    thread.start()
-    try:
-        while (item := items.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        stop.set()
-        thread.join()

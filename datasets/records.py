@@ -24,9 +24,10 @@ def game_digest(
     """Content hash (16 bytes) of a game: board size, setup stones in any order, moves with their colours."""
     digest = hashlib.blake2b(digest_size=ID_BYTES)
     digest.update(np.array([size, len(black), len(white)], "<i2").tobytes())
-    digest.update(np.sort(black).astype("<i2").tobytes())
-    digest.update(np.sort(white).astype("<i2").tobytes())
-    digest.update(moves.astype("<i2").tobytes())
+    for stones in (black, white):
+        if len(stones):
+            digest.update(np.sort(stones).astype("<i2", copy=False).tobytes())
+    digest.update(moves.astype("<i2", copy=False).tobytes())
     digest.update(colours.tobytes())
     return digest.digest()
 
@@ -85,10 +86,8 @@ class GameRecord:
         """The smallest content hash over the eight symmetries: equal for games turned or mirrored."""
         size, black, white, moves, colours = self.arrays()
         table = symmetry_table(size)
-        return min(
-            game_digest(size, table[k][black], table[k][white], table[k][moves], colours)
-            for k in range(SYMMETRIES)
-        ).hex()
+        turned = zip(table[:, black], table[:, white], table[:, moves], strict=True)
+        return min(game_digest(size, *stones_and_moves, colours) for stones_and_moves in turned).hex()
 
 
 @dataclass(slots=True)

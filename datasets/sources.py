@@ -7,6 +7,7 @@ links and paths that lead outside are refused, each with a row that says so.
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 import zipfile
 import zlib
@@ -21,6 +22,8 @@ ZIP_SUFFIXES = (".zip",)
 TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 SEVENZIP_SUFFIXES = (".7z",)
 SNIFF_BYTES = 256
+
+_OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +143,7 @@ def _from_archive(
 
 def _refusal(member: str, size: int, limits: Limits) -> str:
     """Why a member's path or size is refused, empty if it is not."""
-    if member.startswith(("/", "\\")) or ":" in member[:3] or ".." in member.replace("\\", "/").split("/"):
+    if _OUTSIDE.match(member) or ".." in member.replace("\\", "/").split("/"):
         return "path leads out of the archive"
     limit = limits.archive_bytes if archive_kind(member) else limits.file_bytes
     return f"larger than {limit} bytes" if size > limit else ""

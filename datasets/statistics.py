@@ -15,6 +15,7 @@ from .store import Location, join, locate, read_manifest
 
 OPENING_MOVES = 20  # moves of each game that go into the heat map
 LENGTH_BIN = 10  # moves
+WEAKEST = 1000  # where unknown ranks stand in a figure: after all others
 PAPER = {"games": 160_000, "positions": 29_400_000, "handicap_share": 0.354}  # KGS, Methods
 
 _COLUMNS = [
@@ -97,20 +98,25 @@ def statistics_figures(statistics: dict[str, Any]) -> dict[str, Any]:
     """Matplotlib figures by name: ranks, lengths, komi, results, and the heat map of the opening."""
     from matplotlib.figure import Figure
 
-    def bars(title: str, counts: dict[str, int], limit: int = 20) -> Figure:
+    def bars(title: str, counts: dict[str, int], limit: int = 20, unit: str = "games") -> Figure:
         figure = Figure(figsize=(7, 3.5), layout="constrained")
         axes = figure.subplots()
         items = list(counts.items())[:limit]
         axes.bar([name for name, _ in items], [number for _, number in items], color="#3b6ea5")
         axes.set_title(title)
-        axes.set_ylabel("games")
+        axes.set_ylabel(unit)
         axes.tick_params(axis="x", rotation=60)
         return figure
 
     lengths = dict(sorted(statistics["length"].items(), key=lambda item: int(item[0])))
-    ranks = sorted(statistics["rank"].items(), key=lambda item: -(rank_value(item[0]) or -99))
+    strength = {rank: rank_value(rank) for rank in statistics["rank"]}
+    known = sorted(
+        (rank for rank in strength if strength[rank] is not None), key=lambda r: -(strength[r] or 0)
+    )
+    order = known + [rank for rank in strength if strength[rank] is None]
+    ranks = {rank: statistics["rank"][rank] for rank in order}
     figures = {
-        "ranks": bars("players by rank", dict(ranks), 45),
+        "ranks": bars("players by rank", ranks, 45, "players"),
         "lengths": bars(f"games by moves (steps of {LENGTH_BIN})", lengths, 60),
         "komi": bars("games by komi", statistics["komi"]),
         "handicap": bars("games by handicap", statistics["handicap"]),
@@ -121,6 +127,8 @@ def statistics_figures(statistics: dict[str, Any]) -> dict[str, Any]:
     axes = heat.subplots()
     image = axes.imshow(np.array(statistics["opening"]), cmap="magma")
     axes.set_title(f"the first {OPENING_MOVES} moves")
+    axes.set_xticks([])
+    axes.set_yticks([])
     heat.colorbar(image, ax=axes, label="moves")
     figures["opening"] = heat
     return figures

@@ -5,26 +5,36 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from prefect.artifacts import create_markdown_artifact, create_progress_artifact, update_progress_artifact
+from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
 
+from flows.inputs import resolve_inputs
 from flows.params import Profile, Reuse, over_profile
-from flows.stages import stage
 from tasks.bootstrap import LOGGER
-from tasks.errors import UserError
 from tasks.params import StageParams
-from tasks.references import Scope, resolve
-from tasks.store import Input, StageResult
-from tasks.tracking import StageRun, find_model, stage_run
+from tasks.references import Scope
+from tasks.store import StageResult
+from tasks.tracking import StageRun, stage_run
 
 PROGRESS_SECONDS = 5.0  # each update of a progress artifact is a call to the server
 
 Params = TypeVar("Params", bound=StageParams)
 log = logging.getLogger(f"{LOGGER}.flows")
+
+
+def show_log_in_prefect() -> None:
+    """Send our log lines to the flow run's page. Not by a setting: a worker imports Prefect before us."""
+    ours = logging.getLogger(LOGGER)
+    if not any(isinstance(handler, APILogHandler) for handler in ours.handlers):
+        ours.addHandler(APILogHandler())
+
+
+show_log_in_prefect()
 
 
 class OpenStage(Generic[Params]):
@@ -72,20 +82,6 @@ def open_stage(
             run.listeners.append(ProgressArtifact(name))
         yield opened
     _summarise(opened.result)
-
-
-def resolve_inputs(
-    name: str, references: dict[str, str], scope: Scope, newest_optional: bool = False
-) -> dict[str, Input]:
-    needed = stage(name).inputs
-    found = {}
-    for key, reference in references.items():
-        if reference or key in needed:
-            found[key] = resolve(key, reference, scope, find_model)
-        elif newest_optional:
-            with suppress(UserError):
-                found[key] = resolve(key, "", scope)
-    return found
 
 
 def prefect_tags() -> dict[str, str]:

@@ -248,6 +248,37 @@ def rollout_features(board: Board, move: int, tree: bool = False) -> list[tuple[
 def canonical_pattern(key: int) -> int:
     """The smallest of a pattern key's eight symmetric forms."""
 
+class RolloutGames:
+    """Games of one board size for harvesting and training."""
+
+    def __init__(self, size: int, moves: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], colours: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], black: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], black_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], white: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)], white_offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        moves int16, colours int8 (1, -1) and setup stones int16 of all games one after the other; int64 offsets have one entry more than there are games.
+        """
+
+    def __len__(self) -> int: ...
+
+    def harvest(self, tree: bool, threads: int = 1) -> dict:
+        """
+        {'positions': n, kind: (keys uint64, played uint32, seen uint32)}; seen is counted for 3x3 patterns only.
+        """
+
+class RolloutTrainer:
+    """Maximum likelihood by stochastic gradient ascent."""
+
+    def __init__(self, start: RolloutPolicy, games: RolloutGames) -> None:
+        """Starts from the patterns and weights of a policy."""
+
+    def train_round(self, shards: Sequence[Sequence[int]], step_size: float, l2: float, threads: int = 1) -> tuple:
+        """
+        One round over the games of each shard; (positions, sum of log likelihood, moves predicted), each position scored before it was learnt. The result does not depend on the number of threads.
+        """
+
+    def evaluate(self, games: Sequence[int], threads: int = 1) -> tuple:
+        """(positions, sum of log likelihood, moves predicted)"""
+
+    def tensors(self) -> dict: ...
+
 class SearchParams:
     """Parameters of a search, with the paper's values."""
 
@@ -387,7 +418,7 @@ class EdgeReport:
         """N_r"""
 
     @property
-    def wins(self) -> int:
+    def wins(self) -> float:
         """W_r"""
 
     @property

@@ -129,6 +129,38 @@ class TrainSlPolicyParams(TrainingParams):
     )
 
 
+class GridPoint(BaseModel):
+    """A network of the accuracy table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    filters: int = Field(192, ge=1, le=4096, description="Filters of each convolution.")
+    planes: int = Field(48, ge=1, le=48, description="Input planes used, the first of the 48.")
+
+
+class AccuracyTableParams(TrainSlPolicyParams):
+    """ED Table 3: what filters, input planes and ensembles of symmetries do to the accuracy.
+
+    Every network is trained with the parameters of stage 3, but for its filters and planes.
+    """
+
+    grid: tuple[GridPoint, ...] = Field(
+        (
+            GridPoint(filters=128),
+            GridPoint(filters=192),
+            GridPoint(filters=256),
+            GridPoint(planes=4),
+            GridPoint(planes=12),
+            GridPoint(planes=20),
+        ),
+        min_length=1,
+        description="The networks.",
+    )
+    ensembles: tuple[Annotated[int, Field(ge=1, le=8)], ...] = Field(
+        (1, 2, 4, 8), min_length=1, description="Sizes of the symmetry ensembles."
+    )
+
+
 class TrainValueNetworkParams(TrainingParams):
     """Stage 6: the value network learns the outcomes of self-play games."""
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
-from datasets.loader import PositionLoader, ValueLoader
+import numpy as np
+
+from datasets.loader import Batch, PositionLoader, ValueLoader
+from datasets.schemas import VALUE_PLANES
 from datasets.store import DatasetError
 from tasks import distributed
 from tasks.errors import UserError
@@ -13,10 +18,23 @@ from tasks.params import TrainingParams, TrainSlPolicyParams, TrainValueNetworkP
 EVALUATION_BATCH = 256
 
 
-def open_positions(params: TrainSlPolicyParams, folder: Path, split: str) -> PositionLoader:
+class OutcomeLoader(Protocol):
+    """Positions with the outcome of their game."""
+
+    rows: int
+
+    def batches(self, start: int = 0) -> Iterator[Batch]: ...
+
+    def iterate_once(self, limit: int | None = None) -> Iterator[Batch]: ...
+
+
+def open_positions(
+    params: TrainSlPolicyParams, folder: Path, split: str, plain: bool = False
+) -> PositionLoader:
     """Positions with the experts' moves; each process gets its own share of the training split.
 
-    Training positions come in all eight symmetries, held-out ones as they were played. Raises UserError.
+    Training positions come in all eight symmetries unless `plain`, held-out ones as they were played. Raises
+    UserError.
     """
     training = split == "train"
     try:
@@ -26,7 +44,7 @@ def open_positions(params: TrainSlPolicyParams, folder: Path, split: str) -> Pos
             seed=params.seed,
             split=split,
             planes=params.planes,
-            symmetries=training,
+            symmetries=training and not plain,
             rank=distributed.rank() if training else 0,
             world_size=distributed.world() if training else 1,
             threads=distributed.thread_count(params.threads),
@@ -54,6 +72,53 @@ def open_values(params: TrainValueNetworkParams, folder: Path, split: str) -> Va
         raise UserError(str(error)) from error
     check(loader, params, folder, split)
     return loader
+
+
+def open_outcomes(params: TrainValueNetworkParams, folder: Path, split: str) -> OutcomeLoader:
+    """All positions of recorded games with their games' outcomes, as `open_values` gives one of each game.
+
+    Positions of games without a known outcome are left out of the batches, which are smaller then.
+    """
+    training = split == "train"
+    try:
+        loader = PositionLoader(
+            folder,
+            batch_size=share_of_batch(params) if training else EVALUATION_BATCH,
+            seed=params.seed,
+            split=split,
+            planes=VALUE_PLANES,
+            symmetries=training and params.augment,
+            rank=distributed.rank() if training else 0,
+            world_size=distributed.world() if training else 1,
+            threads=distributed.thread_count(params.threads),
+        )
+    except DatasetError as error:
+        raise UserError(str(error)) from error
+    check(loader, params, folder, split)
+    return KnownOutcomes(loader)
+
+
+class KnownOutcomes:
+    """A loader's batches without the rows whose outcome is not known; a batch of none is passed over."""
+
+    def __init__(self, loader: PositionLoader) -> None:
+        self.rows = loader.rows
+        self._loader = loader
+
+    def batches(self, start: int = 0) -> Iterator[Batch]:
+        return self._known(self._loader.batches(start))
+
+    def iterate_once(self, limit: int | None = None) -> Iterator[Batch]:
+        return self._known(self._loader.iterate_once(limit))
+
+    @staticmethod
+    def _known(batches: Iterator[Batch]) -> Iterator[Batch]:
+        for batch in batches:
+            known = ~np.isnan(batch.outcomes)
+            if known.all():
+                yield batch
+            elif known.any():
+                yield Batch(batch.planes[known], batch.moves[known], batch.outcomes[known])
 
 
 def share_of_batch(params: TrainingParams) -> int:

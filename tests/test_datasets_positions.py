@@ -125,6 +125,14 @@ def test_folders_verify_and_damage_is_found(corpus: Path, tmp_path: Path) -> Non
         ValueLoader(corpus / "games", 8)
 
 
+def test_addresses_work_as_paths_do(corpus: Path) -> None:
+    address = (corpus / "positions").as_uri()
+    verify_dataset(address)
+    a = next(iter(PositionLoader(address, 16)))
+    b = next(iter(PositionLoader(corpus / "positions", 16)))
+    np.testing.assert_array_equal(a.planes, b.planes)
+
+
 def test_value_set(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     planes = rng.integers(0, 2, (50, 49, SIZE, SIZE), dtype=np.uint8)

@@ -6,12 +6,10 @@ import os
 import signal
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from training_helpers import SIZE, value_params
+from training_helpers import SIZE, value_params, write_values
 
-from datasets.value import ValueRows, finish_value_set, write_value_shard
 from models.checkpoint import load_value
 from tasks.errors import UserError
 from tasks.interruption import TrainingInterrupted
@@ -22,7 +20,6 @@ from tasks.train_value_network import CHECKPOINT, run_train_value_network
 from tasks.training_state import STATE_FILE
 
 TWO = ComputeParams(processes=2)
-ROWS = 2048  # two row groups: one a process
 
 
 @pytest.fixture(autouse=True)
@@ -32,18 +29,7 @@ def _one_thread() -> None:
 
 @pytest.fixture(scope="module")
 def value_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Positions that Black has won."""
-    folder = tmp_path_factory.mktemp("values")
-    names = []
-    for number, split in enumerate(("train", "test")):
-        rng = np.random.default_rng(number)
-        to_play = rng.choice([1, -1], ROWS).astype(np.int8)
-        planes = (rng.random((ROWS, 49, SIZE, SIZE)) < 0.2).astype(np.uint8)
-        planes[:, 48] = (to_play == 1)[:, None, None]
-        rows = ValueRows(planes, to_play.copy(), to_play, np.full(ROWS, 7, np.int16), np.arange(ROWS))
-        names.append(write_value_shard(str(folder), split, number, SIZE, rows))
-    finish_value_set(str(folder), SIZE, names)
-    return folder
+    return write_values(tmp_path_factory.mktemp("values"), rows=1024)  # a row group for each process
 
 
 @pytest.mark.slow

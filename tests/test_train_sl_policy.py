@@ -8,18 +8,15 @@ from pathlib import Path
 
 import pytest
 import torch
-from training_helpers import SIZE, policy_params
+from training_helpers import SIZE, policy_params, write_positions
 
 from models.checkpoint import load_policy, read_header
 from tasks.errors import UserError
 from tasks.interruption import TrainingInterrupted
-from tasks.params import EvaluationParams, ParseGamesParams
-from tasks.parse_games import run_parse_games
+from tasks.params import EvaluationParams
 from tasks.reporting import NullReporter
 from tasks.train_sl_policy import CHECKPOINT, run_train_sl_policy
 from tasks.training_state import STATE_FILE
-
-LETTERS = "abcde"
 
 
 @pytest.fixture(autouse=True)
@@ -29,19 +26,7 @@ def _one_thread() -> None:
 
 @pytest.fixture(scope="module")
 def positions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Games in which both players fill the board line by line, begun at different points."""
-    root = tmp_path_factory.mktemp("corpus")
-    records = root / "records"
-    records.mkdir()
-    for number in range(12):
-        points = [(number + step) % 25 for step in range(12)]
-        nodes = [f";{'BW'[n % 2]}[{LETTERS[p % 5]}{LETTERS[p // 5]}]" for n, p in enumerate(points)]
-        (records / f"{number:02d}.sgf").write_text(f"(;GM[1]SZ[5]RE[B+1]{''.join(nodes)})")
-    params = ParseGamesParams(
-        board_size=SIZE, min_rank=None, test_positions=24, max_test_share=0.5, threads=1
-    )
-    outputs = run_parse_games(params, {"games": records}, root, NullReporter())["outputs"]
-    return root / outputs["positions"]["path"]
+    return write_positions(tmp_path_factory.mktemp("corpus"))
 
 
 def test_it_learns_and_leaves_a_checkpoint_and_figures(positions: Path, tmp_path: Path) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from training_helpers import SIZE, value_params
+from training_helpers import SIZE, value_params, write_values
 
-from datasets.value import ValueRows, finish_value_set, write_value_shard
 from models.checkpoint import load_value
 from tasks.errors import UserError
 from tasks.evaluation import ValuePredictions
@@ -26,19 +25,7 @@ def _one_thread() -> None:
 
 @pytest.fixture
 def value_set(tmp_path: Path) -> Path:
-    """Positions that Black has won."""
-    folder = tmp_path / "values"
-    names = []
-    for number, split in enumerate(("train", "train", "test")):
-        rng = np.random.default_rng(number)
-        to_play = rng.choice([1, -1], 60).astype(np.int8)
-        planes = (rng.random((60, 49, SIZE, SIZE)) < 0.2).astype(np.uint8)
-        planes[:, 48] = (to_play == 1)[:, None, None]
-        games = np.arange(60)
-        rows = ValueRows(planes, to_play.copy(), to_play, np.full(60, 7, np.int16), games)
-        names.append(write_value_shard(str(folder), split, number, SIZE, rows))
-    finish_value_set(str(folder), SIZE, names)
-    return folder
+    return write_values(tmp_path / "values")
 
 
 @pytest.mark.parametrize("augment", [False, True])

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.params import OptimizerParams, TrainSlPolicyParams, TrainValueNetworkParams
+from datasets.value import ValueRows, finish_value_set, write_value_shard
+from tasks.params import (
+    OptimizerParams,
+    ParseGamesParams,
+    TrainSlPolicyParams,
+    TrainValueNetworkParams,
+)
+from tasks.parse_games import run_parse_games
+from tasks.reporting import NullReporter
 
 SIZE = 5
+LETTERS = "abcde"
 
 
 @dataclass(frozen=True)
@@ -65,3 +75,32 @@ def policy_params(**given: Any) -> TrainSlPolicyParams:
 def value_params(**given: Any) -> TrainValueNetworkParams:
     shared = policy_params().model_dump(exclude={"planes"})
     return TrainValueNetworkParams(**(shared | {"hidden": 16} | given))
+
+
+def write_positions(root: Path) -> Path:
+    """A folder of positions: in its games both players fill the board line by line, from various points."""
+    records = root / "records"
+    records.mkdir(parents=True)
+    for number in range(12):
+        points = [(number + step) % (SIZE * SIZE) for step in range(12)]
+        nodes = [f";{'BW'[n % 2]}[{LETTERS[p % SIZE]}{LETTERS[p // SIZE]}]" for n, p in enumerate(points)]
+        (records / f"{number:02d}.sgf").write_text(f"(;GM[1]SZ[{SIZE}]RE[B+1]{''.join(nodes)})")
+    params = ParseGamesParams(
+        board_size=SIZE, min_rank=None, test_positions=24, max_test_share=0.5, threads=1
+    )
+    outputs = run_parse_games(params, {"games": records}, root, NullReporter())["outputs"]
+    return root / str(outputs["positions"]["path"])
+
+
+def write_values(folder: Path, rows: int = 60) -> Path:
+    """A value set of two training shards and a held-out one, in which Black has won every game."""
+    names = []
+    for number, split in enumerate(("train", "train", "test")):
+        rng = np.random.default_rng(number)
+        to_play = rng.choice([1, -1], rows).astype(np.int8)
+        planes = (rng.random((rows, 49, SIZE, SIZE)) < 0.2).astype(np.uint8)
+        planes[:, 48] = (to_play == 1)[:, None, None]
+        values = ValueRows(planes, to_play.copy(), to_play, np.full(rows, 7, np.int16), np.arange(rows))
+        names.append(write_value_shard(str(folder), split, number, SIZE, values))
+    finish_value_set(str(folder), SIZE, names)
+    return folder

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import hashlib
 import io
+import json
 import re
 import subprocess
 import tarfile
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -181,6 +184,25 @@ def bundle(folder: Path, archive: Path) -> int:
     return len(names)
 
 
+def describe(folder: Path, archive: Path) -> None:
+    """Writes into manifest.json, beside the archive, what it holds: digest, seed, numbers, levels."""
+    texts = [path.read_text(encoding="ascii") for path in sorted(folder.glob("*.sgf"))]
+    found = [re.search(r"GN\[seed (\d+) game (\d+)\]", text) for text in texts]
+    levels = Counter(level for text in texts for level in re.findall(r"[BW]R\[(level \d+)\]", text))
+    manifest_path = archive.with_name("manifest.json")
+    manifest = json.loads(manifest_path.read_text()) if manifest_path.exists() else {}
+    manifest[archive.name] = {
+        "games": len(texts),
+        "size": int(re.findall(r"SZ\[(\d+)\]", texts[0])[0]),
+        "seeds": sorted({int(match[1]) for match in found if match}),
+        "numbers": [min(int(m[2]) for m in found if m), max(int(m[2]) for m in found if m)],
+        "players by level": dict(sorted(levels.items())),
+        "engine": "GNU Go 3.8",
+        "sha256": hashlib.sha256(archive.read_bytes()).hexdigest(),
+    }
+    manifest_path.write_text(json.dumps(dict(sorted(manifest.items())), indent=1) + "\n")
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(
@@ -212,6 +234,7 @@ def main() -> None:
         print(f"{count} games written to {options.folder}")
     else:
         print(f"{bundle(options.folder, options.archive)} games packed into {options.archive}")
+        describe(options.folder, options.archive)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,13 @@
 #include "board.hpp"
 #include "game_batch.hpp"
 #include "ladder.hpp"
+#include "pattern_harvest.hpp"
 #include "planes.hpp"
 #include "playout.hpp"
 #include "replay.hpp"
 #include "rollout.hpp"
 #include "rollout_policy.hpp"
+#include "rollout_training.hpp"
 #include "search.hpp"
 #include "search_group.hpp"
 #include "symmetry.hpp"
@@ -708,6 +710,131 @@ void bind_rollout_policy(nb::module_& m) {
   m.def("canonical_pattern", &go::canonical, "key"_a, "The smallest of a pattern key's eight symmetric forms.");
 }
 
+// ------------------------------------------------------------------------------------------ training of rollouts
+
+// Games as flat arrays: those of game i lie between offsets i and i + 1.
+struct RolloutGames {
+  std::vector<go::GameRecord> games;
+};
+
+template <typename T>
+std::vector<int> slice(const Vector<T>& values, const Vector<std::int64_t>& offsets, std::size_t i) {
+  if (i + 1 >= offsets.size() || offsets.data()[i] < 0 || offsets.data()[i] > offsets.data()[i + 1] ||
+      offsets.data()[i + 1] > static_cast<std::int64_t>(values.size())) {
+    throw std::invalid_argument("offsets of game " + std::to_string(i) + " do not fit the values");
+  }
+  return {values.data() + offsets.data()[i], values.data() + offsets.data()[i + 1]};
+}
+
+RolloutGames rollout_games(int size, const Vector<std::int16_t>& moves, const Vector<std::int8_t>& colours,
+                           const Vector<std::int64_t>& offsets, const Vector<std::int16_t>& black,
+                           const Vector<std::int64_t>& black_offsets, const Vector<std::int16_t>& white,
+                           const Vector<std::int64_t>& white_offsets) {
+  RolloutGames result;
+  const std::size_t count = offsets.size() == 0 ? 0 : offsets.size() - 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    go::GameRecord game;
+    game.size = size;
+    game.moves = slice(moves, offsets, i);
+    for (const int colour : slice(colours, offsets, i)) {
+      game.colours.push_back(static_cast<std::int8_t>(go::to_sign(parse_colour(colour))));
+    }
+    for (const int move : game.moves) {
+      if (move < 0 || move > size * size)
+        throw std::invalid_argument("game " + std::to_string(i) + ": " + std::to_string(move) + " is no move");
+    }
+    game.black = slice(black, black_offsets, i);
+    game.white = slice(white, white_offsets, i);
+    result.games.push_back(std::move(game));
+  }
+  return result;
+}
+
+nb::dict harvest(const RolloutGames& games, bool tree, int threads) {
+  go::Harvest result;
+  {
+    nb::gil_scoped_release release;
+    result = go::harvest_patterns(games.games, tree, threads);
+  }
+  nb::dict tables;
+  tables["positions"] = result.positions;
+  auto add = [&](const char* name, const std::vector<go::PatternCount>& counts) {
+    std::vector<std::uint64_t> keys;
+    std::vector<std::uint32_t> played;
+    std::vector<std::uint32_t> seen;
+    for (const auto& count : counts) {
+      keys.push_back(count.key);
+      played.push_back(count.played);
+      seen.push_back(count.seen);
+    }
+    const std::size_t n = keys.size();
+    tables[name] = nb::make_tuple(to_numpy<std::uint64_t, 1>(std::move(keys), {n}),
+                                  to_numpy<std::uint32_t, 1>(std::move(played), {n}),
+                                  to_numpy<std::uint32_t, 1>(std::move(seen), {n}));
+  };
+  add("nakade", result.nakade);
+  add("response_pattern", result.response_pattern);
+  add("pattern", result.pattern);
+  if (tree) add("diamond", result.diamond);
+  return tables;
+}
+
+nb::tuple score_tuple(const go::PolicyScore& score) {
+  return nb::make_tuple(score.positions, score.log_likelihood, score.correct);
+}
+
+void bind_rollout_training(nb::module_& m) {
+  nb::class_<RolloutGames>(m, "RolloutGames", "Games of one board size for harvesting and training.")
+      .def(
+          "__init__",
+          [](RolloutGames* self, int size, const Vector<std::int16_t>& moves, const Vector<std::int8_t>& colours,
+             const Vector<std::int64_t>& offsets, const Vector<std::int16_t>& black,
+             const Vector<std::int64_t>& black_offsets, const Vector<std::int16_t>& white,
+             const Vector<std::int64_t>& white_offsets) {
+            new (self)
+                RolloutGames(rollout_games(size, moves, colours, offsets, black, black_offsets, white, white_offsets));
+          },
+          "size"_a, "moves"_a, "colours"_a, "offsets"_a, "black"_a, "black_offsets"_a, "white"_a, "white_offsets"_a,
+          "moves int16, colours int8 (1, -1) and setup stones int16 of all games one after the other; int64 offsets "
+          "have one entry more than there are games.")
+      .def("__len__", [](const RolloutGames& g) { return g.games.size(); })
+      .def("harvest", &harvest, "tree"_a, "threads"_a = 1,
+           "{'positions': n, kind: (keys uint64, played uint32, seen uint32)}; seen is counted for 3x3 patterns only.");
+  nb::class_<go::RolloutTrainer>(m, "RolloutTrainer", "Maximum likelihood by stochastic gradient ascent.")
+      .def(
+          "__init__",
+          [](go::RolloutTrainer* self, const go::RolloutPolicy& start, const RolloutGames& games) {
+            new (self) go::RolloutTrainer(start.weights(), games.games);
+          },
+          "start"_a, "games"_a, nb::keep_alive<1, 3>(), "Starts from the patterns and weights of a policy.")
+      .def(
+          "train_round",
+          [](go::RolloutTrainer& trainer, const std::vector<std::vector<int>>& shards, float step_size, float l2,
+             int threads) {
+            go::PolicyScore score;
+            {
+              nb::gil_scoped_release release;
+              score = trainer.train_round(shards, {step_size, l2}, threads);
+            }
+            return score_tuple(score);
+          },
+          "shards"_a, "step_size"_a, "l2"_a, "threads"_a = 1,
+          "One round over the games of each shard; (positions, sum of log likelihood, moves predicted), each position "
+          "scored before it was learnt. The result does not depend on the number of threads.")
+      .def(
+          "evaluate",
+          [](const go::RolloutTrainer& trainer, const std::vector<int>& games, int threads) {
+            go::PolicyScore score;
+            {
+              nb::gil_scoped_release release;
+              score = trainer.evaluate(games, threads);
+            }
+            return score_tuple(score);
+          },
+          "games"_a, "threads"_a = 1, "(positions, sum of log likelihood, moves predicted)")
+      .def("tensors", [](const go::RolloutTrainer& trainer) { return rollout_tensors(trainer.weights()); });
+}
+
 // --------------------------------------------------------------------------------------------------------- search
 
 go::SearchParams search_params(const nb::kwargs& settings) {
@@ -890,5 +1017,6 @@ NB_MODULE(_core, m) {
   bind_replay(m);
   bind_game_batch(m);
   bind_rollout_policy(m);
+  bind_rollout_training(m);
   bind_search(m);
 }

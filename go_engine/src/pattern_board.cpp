@@ -270,6 +270,25 @@ bool PatternBoard::two_liberties_after(Point p, Colour c) const {
   return after.count() >= 2;
 }
 
+std::size_t PatternBoard::saving_moves(Colour c, std::span<Point> out) const {
+  std::size_t count = 0;
+  auto add = [&](Point p) {
+    const auto end = out.begin() + static_cast<std::ptrdiff_t>(count);
+    if (count < out.size() && std::find(out.begin(), end, p) == end) out[count++] = p;
+  };
+  const bool enemies = in_atari(opponent(c)).any();
+  in_atari(c).for_each([&](Point chain) {
+    const Point liberty = liberties_[chain].first();
+    if (two_liberties_after(liberty, c)) add(liberty);
+    if (!enemies) return;
+    in_atari(opponent(c)).for_each([&](Point enemy) {
+      const Point taking = liberties_[enemy].first();
+      if (taking != liberty && touch(enemy, chain)) add(taking);
+    });
+  });
+  return count;
+}
+
 int PatternBoard::area() const {
   int score = 0;
   PointSet seen;

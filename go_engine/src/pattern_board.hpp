@@ -94,6 +94,10 @@ public:
   bool touch(Point chain, Point other) const;                        // are two chains next to each other?
   bool two_liberties_after(Point p, Colour c) const; // would the chain of this legal move have two or more?
 
+  // The moves that save an own chain in atari, each once: those on its last liberty that leave it two or more, and
+  // those that take a chain beside it which is in atari. Some may be illegal for a ko or fill an eye. Returns how many.
+  std::size_t saving_moves(Colour c, std::span<Point> out) const;
+
   void play(Point p, Colour c); // assumes legal; the pass is kNoPoint
   // The stones taken by the last move, empty if more than kTakenRemembered.
   std::span<const Point> taken() const { return {taken_.data(), taken_count_}; }

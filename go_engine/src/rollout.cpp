@@ -62,7 +62,8 @@ void RolloutState::refresh_rows(Side& side) {
 
 float RolloutState::tree_factor(Point p, PatternKey diamond) const {
   float factor = tables_->diamond(diamond);
-  if (!board_.two_liberties_after(p, to_play_)) factor *= tables_->self_atari;
+  const auto ring = static_cast<std::uint32_t>(diamond & kRingMask);
+  if (ring_may_be_self_atari(ring) && !board_.two_liberties_after(p, to_play_)) factor *= tables_->self_atari;
   const int size = board_.geometry().size;
   const int here = board_.geometry().move_of[p];
   for (int which = 0; which < 2; ++which) {
@@ -114,30 +115,12 @@ void RolloutState::collect_local(Side& side) {
     }
   }
   if (!board_.taken().empty()) collect_nakade(side);
-  if (board_.in_atari(to_play_).any()) collect_save_atari(side);
+  if (board_.in_atari(to_play_).any()) {
+    std::array<Point, kMaxLocal / 2> saving;
+    const std::size_t count = board_.saving_moves(to_play_, saving);
+    for (std::size_t i = 0; i < count; ++i) multiply(side, saving[i], tables_->save_atari);
+  }
   if (board_.ko() != kNoPoint) multiply(side, board_.ko(), 0.0F);
-}
-
-// A chain is saved by a move on its last liberty that leaves it two, or by taking a chain beside it that is in atari.
-void RolloutState::collect_save_atari(Side& side) {
-  std::array<Point, kMaxLocal / 2> saving; // each point counts once
-  std::size_t count = 0;
-  auto save = [&](Point p) {
-    const auto end = saving.begin() + static_cast<std::ptrdiff_t>(count);
-    if (count == saving.size() || weight(side, p) == 0 || std::find(saving.begin(), end, p) != end) return;
-    saving[count++] = p;
-    multiply(side, p, tables_->save_atari);
-  };
-  const bool enemies = board_.in_atari(opponent(to_play_)).any();
-  board_.in_atari(to_play_).for_each([&](Point chain) {
-    const Point liberty = board_.liberty_set(chain).first();
-    if (weight(side, liberty) > 0 && board_.two_liberties_after(liberty, to_play_)) save(liberty);
-    if (!enemies) return;
-    board_.in_atari(opponent(to_play_)).for_each([&](Point enemy) {
-      const Point taking = board_.liberty_set(enemy).first();
-      if (taking != liberty && board_.touch(enemy, chain)) save(taking);
-    });
-  });
 }
 
 void RolloutState::collect_nakade(Side& side) {

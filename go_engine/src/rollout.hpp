@@ -50,7 +50,6 @@ private:
   void evaluate_tree(Side& side);
   float tree_factor(Point p, PatternKey diamond) const;
   void collect_local(Side& side);
-  void collect_save_atari(Side& side);
   void collect_nakade(Side& side);
   void multiply(Side& side, Point p, float factor);
   bool local(Point p) const;

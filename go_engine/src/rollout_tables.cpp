@@ -13,7 +13,8 @@ constexpr std::size_t kHalves = std::size_t{1} << kHalfBits;
 struct RingRules {
   std::array<bool, kHalves> suicide{};    // by the points beside the centre
   std::array<bool, kHalves> surrounded{}; // only own stones and the edge beside the centre
-  std::array<bool, kHalves> real_eye{};   // by the diagonal points
+  std::array<bool, kHalves> may_be_self_atari{};
+  std::array<bool, kHalves> real_eye{}; // by the diagonal points
 
   constexpr RingRules() {
     for (std::size_t half = 0; half < kHalves; ++half) {
@@ -21,16 +22,20 @@ struct RingRules {
       bool own_only = true;
       int enemies = 0;
       bool edge = false;
+      int liberties_left = 0; // empty points, stones taken, and what own chains bring along
       for (int i = 0; i < 4; ++i) {
         const unsigned code = (half >> (kCodeBits * i)) & 7;
         const unsigned liberties = code & 3;
         const bool own = code < 4 && liberties > 0;
         const bool enemy = code > kWallCode;
         breathes |= code == 0 || (own && liberties > 1) || (enemy && liberties == 1);
+        if (code == 0 || (enemy && liberties == 1)) ++liberties_left;
+        if (own && liberties == kLibertyClasses) liberties_left += kLibertyClasses - 1;
         own_only &= own || code == kWallCode;
         enemies += enemy;
         edge |= code == kWallCode;
       }
+      may_be_self_atari[half] = liberties_left < 2;
       suicide[half] = !breathes;
       surrounded[half] = own_only;
       real_eye[half] = enemies + edge < 2;
@@ -47,6 +52,10 @@ bool ring_forbids(std::uint32_t ring) {
   const std::size_t diagonal = ring >> kHalfBits;
   return kRingRules.suicide[beside] || (kRingRules.surrounded[beside] && kRingRules.real_eye[diagonal]);
 }
+
+bool ring_is_suicide(std::uint32_t ring) { return kRingRules.suicide[ring & (kHalves - 1)]; }
+
+bool ring_may_be_self_atari(std::uint32_t ring) { return kRingRules.may_be_self_atari[ring & (kHalves - 1)]; }
 
 RolloutTables::RolloutTables(const RolloutWeights& weights)
     : rings_(weights.pattern.size() * kSymmetries), diamonds_(weights.diamond.size() * kSymmetries),

@@ -17,6 +17,9 @@ struct RolloutWeights;
 
 // Is a move with this ring (as its mover sees it) suicide, or does it fill an own eye? Both show in the ring.
 bool ring_forbids(std::uint32_t ring);
+bool ring_is_suicide(std::uint32_t ring);
+// False where the ring alone shows that the move's chain will have two liberties.
+bool ring_may_be_self_atari(std::uint32_t ring);
 
 class RolloutTables {
 public:

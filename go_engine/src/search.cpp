@@ -172,7 +172,7 @@ Search::Outcome Search::evaluate(Worker& worker, Edge* edge) {
   if (depth > max_depth_.load(std::memory_order_relaxed)) max_depth_.store(depth, std::memory_order_relaxed);
   if (over(worker.board)) { // exact, and as sure the tenth time as the first
     const double score = worker.board.area_score();
-    const int winner = score > 0 ? 1 : score < 0 ? -1 : 0;
+    const int winner = (score > 0) - (score < 0);
     back_up(worker.path, first, winner);
     back_up_value(worker.path, first, winner);
     return Outcome::kDone;

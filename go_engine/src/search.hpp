@@ -143,7 +143,7 @@ private:
   void back_up_value(const std::vector<Step>& path, Colour first, double black_value);
   bool pass_wins() const;
   bool over(const Board& board) const { return board.over() || board.move_number() >= max_plies_; }
-  int rollout(const Board& board, Random& random) const;
+  int rollout(const Board& board, Random& random) const; // 1 Black has won, -1 White
   void answer_policy(const LeafRequest& request, const float* priors);
   void take_back(LeafRequest& request);
   void drop_requests();

@@ -1,0 +1,140 @@
+"""The harness of ED Table 3: policy networks of several sizes and inputs, scored with several ensembles.
+
+Each network is trained as stage 3 trains it, in a folder of its own; one that is there already is loaded.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from models.checkpoint import load_policy
+from models.evaluators import PolicyEvaluator
+from models.networks import PolicyNet
+from tasks.distributed import pick_device, torch_threads
+from tasks.evaluation import score_policy
+from tasks.params import AccuracyTableParams, ComputeParams, GridPoint, TrainSlPolicyParams
+from tasks.prefixed import PrefixedReporter
+from tasks.reporting import Reporter
+from tasks.train_sl_policy import CHECKPOINT, run_train_sl_policy
+from tasks.training_data import open_positions
+
+TABLE = "accuracy.md"
+TIMED_EVALUATIONS = 20  # the forward time is the median of so many
+
+# ED Table 3: (filters, symmetries, planes) -> accuracy in % on the test and on the training set of KGS
+PAPER = {
+    (128, 1, 48): (54.6, 57.0),
+    (192, 1, 48): (55.4, 58.0),
+    (256, 1, 48): (55.9, 59.1),
+    (256, 2, 48): (56.5, 59.8),
+    (256, 4, 48): (56.9, 60.2),
+    (256, 8, 48): (57.0, 60.4),
+    (192, 1, 4): (47.6, 51.4),
+    (192, 1, 12): (54.7, 57.1),
+    (192, 1, 20): (54.7, 57.2),
+    (192, 8, 4): (49.2, 53.2),
+    (192, 8, 12): (55.7, 58.3),
+    (192, 8, 20): (55.8, 58.4),
+}
+
+
+class Row(NamedTuple):
+    """A line of the table: accuracies as shares, the time of one evaluation in milliseconds."""
+
+    filters: int
+    symmetries: int
+    planes: int
+    test: float
+    train: float
+    milliseconds: float
+
+
+def run_accuracy_table(
+    params: AccuracyTableParams, inputs: dict[str, Path], folder: Path, run: Reporter
+) -> dict[str, Any]:
+    """Train or load every network of the grid on inputs["positions"], score it, write the table to `folder`.
+
+    Raises UserError as stage 3 does.
+    """
+    rows: list[Row] = []
+    for number, point in enumerate(params.grid):
+        net = trained(params, point, inputs, folder / folder_name(point), run)
+        with torch_threads(params.threads):
+            rows += scored(net, params, inputs["positions"])
+        for row in rows[-len(params.ensembles) :]:
+            name = f"{folder_name(point)}/test_accuracy_{row.symmetries}"
+            run.log_metrics({name: row.test})
+        run.progress(number + 1, len(params.grid), folder_name(point))
+    text = table(rows)
+    (folder / TABLE).write_text(text, encoding="utf-8")
+    run.log_text(TABLE, text)
+    best = max(rows, key=lambda row: row.test)
+    what = f"{best.filters} filters, {best.planes} planes, {best.symmetries} symmetries"
+    return {
+        "outputs": {"accuracy": {"path": folder / TABLE, "kind": "file"}},
+        "metrics": {"test/best_accuracy": best.test},
+        "summary": f"most of the held-out moves, {best.test:.1%}, with {what}",
+    }
+
+
+def folder_name(point: GridPoint) -> str:
+    return f"filters-{point.filters}-planes-{point.planes}"
+
+
+def trained(
+    params: AccuracyTableParams, point: GridPoint, inputs: dict[str, Path], folder: Path, run: Reporter
+) -> PolicyNet:
+    """The network of a point of the grid: loaded if its folder holds it, else trained there."""
+    if not (folder / CHECKPOINT).exists():
+        given = params.model_dump(exclude={"grid", "ensembles"}) | point.model_dump()
+        own = TrainSlPolicyParams.model_validate(given)
+        run_train_sl_policy(own, inputs, folder, PrefixedReporter(run, folder.name))
+    return load_policy(folder / CHECKPOINT, params.board_size)
+
+
+def scored(net: PolicyNet, params: AccuracyTableParams, positions: Path) -> list[Row]:
+    """The network's lines; the training accuracy is that on as many training positions as are held out."""
+    own = TrainSlPolicyParams(board_size=params.board_size, planes=net.planes, seed=params.seed)
+    held_out, training = (open_positions(own, positions, split, plain=True) for split in ("test", "train"))
+    limit = params.evaluation.final_rows or held_out.rows
+    rows = []
+    for symmetries in params.ensembles:
+        test, train = (
+            score_policy(net, loader.iterate_once(limit), params.compute, symmetries).accuracy
+            for loader in (held_out, training)
+        )
+        milliseconds = forward_milliseconds(net, params.compute, symmetries)
+        rows.append(Row(net.filters, symmetries, net.planes, test, train, milliseconds))
+    return rows
+
+
+def forward_milliseconds(net: PolicyNet, compute: ComputeParams, symmetries: int) -> float:
+    """Median time of evaluating one position."""
+    evaluator = PolicyEvaluator(net, symmetries, compute.precision, device=str(pick_device(compute.device)))
+    planes = np.zeros((1, net.planes, net.size, net.size), np.uint8)
+    times = []
+    for _ in range(TIMED_EVALUATIONS):
+        started = time.perf_counter()
+        evaluator.probabilities(planes)
+        times.append(time.perf_counter() - started)
+    return float(np.median(times)) * 1000
+
+
+def table(rows: list[Row]) -> str:
+    """The rows as Markdown, the paper's accuracies beside them where it has the same setting."""
+    lines = [
+        "| filters | symmetries | planes | test % | train % | ms/position | paper: test % | paper: train % |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        paper = PAPER.get((row.filters, row.symmetries, row.planes))
+        beside = f"{paper[0]} | {paper[1]}" if paper else " | "
+        lines.append(
+            f"| {row.filters} | {row.symmetries} | {row.planes} | {row.test:.1%} | {row.train:.1%} "
+            f"| {row.milliseconds:.2f} | {beside} |".replace("%", "")
+        )
+    return "\n".join(lines) + "\n"
