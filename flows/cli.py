@@ -132,6 +132,24 @@ def gtp(
     serve_gtp(player, size, seed, threads)
 
 
+@app.command()
+def fetch(
+    source: Annotated[
+        str, typer.Argument(help="kgs | kgs-4d | the address of an archive, or of a page that links to some.")
+    ],
+    folder: Annotated[Path, typer.Argument(help="Where the archives go; what is there is not fetched again.")],
+    pause: Annotated[float, typer.Option(min=0.0, help="Seconds between two requests.")] = 2.0,
+    debug: DebugOption = False,
+) -> None:
+    """Download archives of game records; a broken download goes on where it stopped."""
+    _options(debug)
+    from datasets.fetch import Manners
+    from datasets.fetch import fetch as fetch_archives
+
+    found = fetch_archives(source, folder, Manners(pause=pause))
+    print(f"{len(found)} archives, {sum(one.bytes for one in found):,} bytes in {folder}")
+
+
 def _one_line(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return text or type(error).__name__
