@@ -453,6 +453,16 @@ class EvaluateTournamentParams(StageParams):
     guest_games: int = Field(
         100, ge=0, le=1_000_000, multiple_of=2, description="The same for pairs with a guest; 0: none."
     )
+    adaptive_games: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        multiple_of=2,
+        description="Games added after these, between the pairs that say most about the ratings.",
+    )
+    adaptive_round: int = Field(
+        64, ge=2, le=1_000_000, multiple_of=2, description="Games between two choices of such pairs."
+    )
     komi: float = Field(7.5, ge=-1000.0, le=1000.0, description="Points that White is given.")
     opening_plies: int = Field(
         4,
