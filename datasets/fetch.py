@@ -182,8 +182,9 @@ def _download_rest(url: str, part: Path, etag_file: Path, manners: Manners) -> s
         goes_on = answer.status == 206 and match is not None and int(match[1]) == have
         start = have if goes_on else 0
         etag = answer.headers.get("ETag")
-        if etag and etag.isascii() and not etag.startswith("W/"):
-            etag_file.write_text(etag, encoding="ascii")
+        tag = answer.headers.get("Last-Modified") if not etag or etag.startswith("W/") else etag
+        if tag and tag.isascii():
+            etag_file.write_text(tag, encoding="ascii")
         else:
             etag_file.unlink(missing_ok=True)
         length = answer.headers.get("Content-Length")

@@ -137,7 +137,9 @@ def fetch(
     source: Annotated[
         str, typer.Argument(help="kgs | kgs-4d | the address of an archive, or of a page that links to some.")
     ],
-    folder: Annotated[Path, typer.Argument(help="Where the archives go; what is there is not fetched again.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Where the archives go; what is there is not fetched again.")
+    ],
     pause: Annotated[float, typer.Option(min=0.0, help="Seconds between two requests.")] = 2.0,
     debug: DebugOption = False,
 ) -> None:
