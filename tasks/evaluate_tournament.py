@@ -67,7 +67,7 @@ def run_evaluate_tournament(
 
 
 class Tournament:
-    """The games: first those of the meetings, then those of adaptive pairing; what is played is not repeated."""
+    """The games: first those of the meetings, then those of adaptive pairing. None is played twice."""
 
     def __init__(
         self,
