@@ -369,7 +369,7 @@ class GenerateValueSetParams(SelfPlayParams):
         description="U is drawn from 1 to this on 19x19; scaled with the number of points on smaller boards.",
     )
     sl_temperature: float = Field(
-        1.5, gt=0.0, le=10.0, description="Temperature of the SL policy before move U; above 1 is noisier."
+        1.25, gt=0.0, le=10.0, description="Temperature of the SL policy before move U; above 1 is noisier."
     )
     rl_temperature: float = Field(
         1.0, gt=0.0, le=10.0, description="Temperature of the RL policy after move U; 1 is the policy itself."
