@@ -15,7 +15,6 @@ from models.search_report import candidates_of, comment_on
 SIMULATIONS = 400
 LEAVES = 8
 EXPANSION_THRESHOLD = 0  # a few hundred simulations cannot wait for the paper's 40 visits before a node grows
-C_PUCT = 2.0
 ANY_SIZE = 9
 ANALYSIS_STEP = 0.1  # seconds
 
@@ -140,7 +139,6 @@ class SearchPlayer:
 
     def _search(self, board: Board, game: int) -> Search:
         settings: dict[str, float] = {
-            "c_puct": C_PUCT,
             "expansion_threshold": EXPANSION_THRESHOLD,
             "wait_for_priors": self.policy is not None and self.tree is None,
             "use_policy": self.policy is not None,
