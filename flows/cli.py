@@ -169,6 +169,8 @@ def run_app(arguments: list[str] | None = None) -> int:
         return _complain(error, USAGE_STATUS)
     except (KeyboardInterrupt, typer.Abort, TrainingInterrupted):
         returned = INTERRUPT_STATUS
+    except SystemExit as stop:
+        return _complain(Exception("terminated; the same command goes on from here"), _status_of(stop))
     except BrokenPipeError:
         # Whoever read our output has left; give the interpreter's last flush a place to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -181,6 +183,10 @@ def run_app(arguments: list[str] | None = None) -> int:
     if returned == INTERRUPT_STATUS:
         return _complain(Exception("interrupted; the same command goes on from here"), INTERRUPT_STATUS)
     return returned if isinstance(returned, int) else 0
+
+
+def _status_of(stop: SystemExit) -> int:
+    return stop.code if isinstance(stop.code, int) else FAILURE_STATUS
 
 
 def _complain(error: BaseException, status: int) -> int:

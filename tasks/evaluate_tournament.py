@@ -160,6 +160,8 @@ def present_guests(params: EvaluateTournamentParams) -> tuple[dict[str, list[str
     for name, guest in params.guests.items() if params.guest_games else ():
         if name in params.players:
             raise UserError(f"{name} is the name of a player and of a guest")
+        if not guest.command:
+            continue
         words = parse_spec(f"gtp:{guest.command}").command
         if find_program(words[0]):
             guests[name] = words

@@ -438,7 +438,8 @@ class EvaluateTournamentParams(StageParams):
             "GNU Go level 1": GuestParams(command=f"{GNU_GO} 1"),
             "GNU Go level 10": GuestParams(command=f"{GNU_GO} 10"),
         },
-        description="Name -> external program; one that is not installed is left out, and said so.",
+        description="Name -> external program (empty command: left out); one that is not installed is left "
+        "out, and said so.",
     )
     pairing: Literal["round-robin", "gauntlet"] = Field(
         "round-robin", description="Everybody meets everybody, or the challenger meets all others."
