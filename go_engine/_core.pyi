@@ -260,9 +260,9 @@ class RolloutGames:
 
     def __len__(self) -> int: ...
 
-    def harvest(self, tree: bool, threads: int = 1) -> dict:
+    def harvest(self, tree: bool, threads: int = 1, first: int | None = None) -> dict:
         """
-        {'positions': n, kind: (keys uint64, played uint32, seen uint32)}; seen is counted for 3x3 patterns only.
+        Of all games or the first ones: {'positions': n, kind: (keys uint64, played uint32, seen uint32)}; seen is counted for 3x3 patterns only.
         """
 
 class RolloutTrainer:

@@ -234,7 +234,64 @@ class ParseGamesParams(StageParams):
 
 
 class TrainRolloutPolicyParams(StageParams):
-    """Stage 2: the fast pattern policies of rollouts and of the tree."""
+    """Stage 2: the fast pattern policies of rollouts and of the tree (Methods; ED Table 4)."""
+
+    max_games: int = Field(0, ge=0, description="Most games to learn from, the first ones; 0: all.")
+    nakade_minimum: int = Field(
+        2, ge=1, description="Moves that must match a nakade pattern for it to be kept."
+    )
+    response_minimum: int = Field(
+        20, ge=1, description="Moves that must match a 12-point response pattern for it to be kept."
+    )
+    pattern_minimum: int = Field(
+        20,
+        ge=1,
+        description="Moves that must match a 3x3 pattern for it to be kept, if it is not seen often.",
+    )
+    pattern_seen_minimum: int = Field(
+        400,
+        ge=0,
+        description="Times a 3x3 pattern must come up, played or not, to be kept; 0: no matter.",
+    )
+    diamond_minimum: int = Field(
+        20,
+        ge=1,
+        description="Moves that must match a 12-point pattern around them to keep it (tree policy).",
+    )
+    epochs: int = Field(3, ge=1, le=1000, description="Times that every training position is learnt.")
+    step_size: float = Field(
+        0.05,
+        gt=0.0,
+        le=1.0,
+        description="Step of the gradient ascent on one position's log likelihood, at first.",
+    )
+    final_step_size: float = Field(
+        0.005, gt=0.0, le=1.0, description="The step at the end; between the two it falls geometrically."
+    )
+    l2: float = Field(
+        1e-6,
+        ge=0.0,
+        le=1.0,
+        description="Weight decay: each position pulls a weight by step * l2 * weight to 0.",
+    )
+    shards: int = Field(
+        4,
+        ge=1,
+        le=1024,
+        description="Parts of a round that learn side by side; they decide the result, threads do not.",
+    )
+    games_per_shard: int = Field(
+        8,
+        ge=1,
+        le=4096,
+        description="Games that a shard learns from before the shards' weights are brought together.",
+    )
+    evaluations: int = Field(
+        12, ge=1, le=1000, description="Times that the held-out moves are scored during a training."
+    )
+    evaluation_games: int = Field(
+        1000, ge=1, description="Most held-out games scored during training; all of them are at the end."
+    )
 
 
 class SelfPlayParams(StageParams):
@@ -312,7 +369,7 @@ class GenerateValueSetParams(SelfPlayParams):
         description="U is drawn from 1 to this on 19x19; scaled with the number of points on smaller boards.",
     )
     sl_temperature: float = Field(
-        1.5, gt=0.0, le=10.0, description="Temperature of the SL policy before move U; above 1 is noisier."
+        1.25, gt=0.0, le=10.0, description="Temperature of the SL policy before move U; above 1 is noisier."
     )
     rl_temperature: float = Field(
         1.0, gt=0.0, le=10.0, description="Temperature of the RL policy after move U; 1 is the policy itself."
@@ -381,7 +438,8 @@ class EvaluateTournamentParams(StageParams):
             "GNU Go level 1": GuestParams(command=f"{GNU_GO} 1"),
             "GNU Go level 10": GuestParams(command=f"{GNU_GO} 10"),
         },
-        description="Name -> external program; one that is not installed is left out, and said so.",
+        description="Name -> external program (empty command: left out); one that is not installed is left "
+        "out, and said so.",
     )
     pairing: Literal["round-robin", "gauntlet"] = Field(
         "round-robin", description="Everybody meets everybody, or the challenger meets all others."
@@ -395,6 +453,16 @@ class EvaluateTournamentParams(StageParams):
     )
     guest_games: int = Field(
         100, ge=0, le=1_000_000, multiple_of=2, description="The same for pairs with a guest; 0: none."
+    )
+    adaptive_games: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        multiple_of=2,
+        description="Games added after these, between the pairs that say most about the ratings.",
+    )
+    adaptive_round: int = Field(
+        64, ge=2, le=1_000_000, multiple_of=2, description="Games between two choices of such pairs."
     )
     komi: float = Field(7.5, ge=-1000.0, le=1000.0, description="Points that White is given.")
     opening_plies: int = Field(

@@ -9,12 +9,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 from go_engine import BLACK, WHITE
+from tasks.elo import win_probability
+from tasks.elo_fit import ELO_PER_NAT, Floats
 from tasks.errors import UserError
 
 JOURNAL_FORMAT = 1
+LEAST_VARIANCE = 1e-6
 Ending = Literal["passes", "length", "resignation", "forfeit"]
 
 
@@ -82,6 +87,40 @@ def schedule(meetings: Sequence[Meeting]) -> list[Game]:
                 games.append(Game(len(games), opening, first, second))
                 games.append(Game(len(games), opening, second, first))
     return games
+
+
+def more_games(
+    candidates: Sequence[Meeting], ratings: pd.DataFrame, games: int, first_number: int, first_opening: int
+) -> list[Game]:
+    """The next games of an adaptive tournament: those that say most about the ratings.
+
+    A game between players of rating difference d tells about d in proportion to p(1 - p) and to how uncertain
+    d is. Pairs of games (one opening, both colours) are dealt out one by one, the variance of a pair's
+    difference being reduced as if its games had been played.
+    """
+    pairs = [(m.first, m.second) for m in candidates]
+    elo = ratings.set_index("program")["elo"]
+    chance = np.array([win_probability(elo[a] - elo[b]) for a, b in pairs])
+    weight = chance * (1 - chance)
+    variance = difference_variances(ratings, pairs)
+    chosen: list[Game] = []
+    for k in range(games // 2):
+        best = int(np.argmax(weight * variance))
+        variance[best] = 1 / (1 / variance[best] + 2 * weight[best] / ELO_PER_NAT**2)
+        a, b = pairs[best]
+        number = first_number + 2 * k
+        chosen += [Game(number, first_opening + k, a, b), Game(number + 1, first_opening + k, b, a)]
+    return chosen
+
+
+def difference_variances(ratings: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Floats:
+    """Variance of the rating difference of each pair, in Elo points squared."""
+    place = {name: i for i, name in enumerate(ratings["program"])}
+    covariance = ratings.attrs["covariance"]
+    i = np.array([place[a] for a, _ in pairs])
+    j = np.array([place[b] for _, b in pairs])
+    variance: Floats = covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]
+    return np.maximum(variance, LEAST_VARIANCE)
 
 
 class Journal:

@@ -18,6 +18,7 @@ from tasks.store import write_text
 from tasks.tournament_games import GameResult
 
 BAR_INCHES = 0.45
+MOST_SURE = 0.999  # a likelihood is never shown as certainty
 SLUG = str.maketrans(dict.fromkeys(" /\\:*?\"'<>|,=()", "-"))
 
 
@@ -67,11 +68,17 @@ def crosstable(results: Sequence[GameResult], order: Sequence[str]) -> list[dict
 
 
 def ratings_markdown(ratings: pd.DataFrame) -> str:
-    lines = ["| player | Elo | 95% interval | games | score |", "|---|---:|:---:|---:|---:|"]
-    lines += (
-        f"| {r.program} | {r.elo:.0f} | {r.lower:.0f} to {r.upper:.0f} | {r.games:.0f} | {r.score:.1%} |"
-        for r in ratings.itertuples()
-    )
+    """Ratings, the strongest first; the last column is how sure the place above the next player is."""
+    lines = [
+        "| player | Elo | 95% interval | games | score | above the next |",
+        "|---|---:|:---:|---:|---:|---:|",
+    ]
+    los = ratings.attrs["los"].to_numpy()
+    for place, r in enumerate(ratings.itertuples()):
+        sure = los[place, place + 1] if place + 1 < len(los) else np.nan
+        interval = f"{r.lower:.0f} to {r.upper:.0f}"
+        shown = "" if np.isnan(sure) else f"{min(sure, MOST_SURE):.1%}"
+        lines.append(f"| {r.program} | {r.elo:.0f} | {interval} | {r.games:.0f} | {r.score:.1%} | {shown} |")
     return "\n".join(lines)
 
 
@@ -143,9 +150,8 @@ def conduct(results: Sequence[GameResult]) -> list[str]:
         )
     copies = len(results) - len({(r.black, r.white, tuple(r.moves)) for r in results})
     if copies:
-        lines.append(
-            f"{_games(copies)} {'repeats' if copies == 1 else 'repeat'} another of the same players move by move."
-        )
+        verb = "repeats" if copies == 1 else "repeat"
+        lines.append(f"{_games(copies)} {verb} another of the same players move by move.")
     return lines
 
 

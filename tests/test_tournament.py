@@ -20,7 +20,7 @@ from tasks.evaluate_tournament import JOURNAL, run_evaluate_tournament
 from tasks.params import EvaluateTournamentParams, GuestParams, RatingParams
 from tasks.players import Setting, make_player, needed_inputs, parse_spec
 from tasks.reporting import NullReporter
-from tasks.tournament_games import GameResult, Journal, Meeting, schedule
+from tasks.tournament_games import GameResult, Journal, Meeting, more_games, schedule
 from tasks.tournament_play import Clock, Rules, play_games
 from tasks.tournament_report import conduct, crosstable, rate, results_table
 
@@ -158,6 +158,31 @@ def test_the_cap_ends_a_game() -> None:
     ]
     assert all(len(r.moves) <= rules.most_plies for r in ended)
     assert {r.ending for r in ended} <= {"length", "passes"}
+
+
+def test_adaptive_games_go_where_the_ratings_are_uncertain() -> None:
+    """Equal players with few games between them rather than a pair whose winner is certain."""
+    results = [result(i, "a", "b", BLACK if i % 2 else WHITE) for i in range(20)]
+    results += [result(20 + i, "b", "c", BLACK) for i in range(100)]
+    ratings = rate(results, RatingParams(anchors={}))
+    meetings = [Meeting("a", "b", 20), Meeting("b", "c", 100), Meeting("a", "c", 0)]
+    games = more_games(meetings, ratings, 10, first_number=500, first_opening=50)
+    assert [game.number for game in games] == list(range(500, 510))
+    assert [game.opening for game in games] == [50, 50, 51, 51, 52, 52, 53, 53, 54, 54]
+    assert {frozenset((game.black, game.white)) for game in games} == {frozenset("ab")}
+
+
+def test_an_adaptive_tournament_goes_on_as_if_never_interrupted(tmp_path: Path) -> None:
+    players = dict.fromkeys("abc", "random")
+    more: Any = {"players": players, "games": 2, "adaptive_games": 12, "adaptive_round": 4}
+    whole = play(tmp_path / "a", **more)
+    assert whole["metrics"]["games"] == 18
+    lines = (tmp_path / "a" / JOURNAL).read_bytes().splitlines(keepends=True)
+    for kept in (4, 10, 15):
+        folder = tmp_path / str(kept)
+        folder.mkdir()
+        (folder / JOURNAL).write_bytes(b"".join(lines[:kept]))
+        assert play(folder, **more)["summary"] == whole["summary"]
 
 
 # ---- the journal

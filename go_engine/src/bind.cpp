@@ -799,11 +799,12 @@ RolloutGames rollout_games(int size, const Vector<std::int16_t>& moves, const Ve
   return result;
 }
 
-nb::dict harvest(const RolloutGames& games, bool tree, int threads) {
+nb::dict harvest(const RolloutGames& games, bool tree, int threads, std::optional<std::size_t> first) {
   go::Harvest result;
+  const std::span<const go::GameRecord> all(games.games);
   {
     nb::gil_scoped_release release;
-    result = go::harvest_patterns(games.games, tree, threads);
+    result = go::harvest_patterns(all.first(std::min(first.value_or(all.size()), all.size())), tree, threads);
   }
   nb::dict tables;
   tables["positions"] = result.positions;
@@ -847,8 +848,9 @@ void bind_rollout_training(nb::module_& m) {
           "moves int16, colours int8 (1, -1) and setup stones int16 of all games one after the other; int64 offsets "
           "have one entry more than there are games.")
       .def("__len__", [](const RolloutGames& g) { return g.games.size(); })
-      .def("harvest", &harvest, "tree"_a, "threads"_a = 1,
-           "{'positions': n, kind: (keys uint64, played uint32, seen uint32)}; seen is counted for 3x3 patterns only.");
+      .def("harvest", &harvest, "tree"_a, "threads"_a = 1, "first"_a = nb::none(),
+           "Of all games or the first ones: {'positions': n, kind: (keys uint64, played uint32, seen uint32)}; seen is "
+           "counted for 3x3 patterns only.");
   nb::class_<go::RolloutTrainer>(m, "RolloutTrainer", "Maximum likelihood by stochastic gradient ascent.")
       .def(
           "__init__",

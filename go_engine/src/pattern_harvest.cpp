@@ -99,7 +99,7 @@ private:
   bool tree_;
 };
 
-Harvest harvest_patterns(const std::vector<GameRecord>& games, bool tree, int threads) {
+Harvest harvest_patterns(std::span<const GameRecord> games, bool tree, int threads) {
   constexpr int kBlock = 64; // games
   const FeatureIndex none{RolloutWeights{}};
   Counters total;

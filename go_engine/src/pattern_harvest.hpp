@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pattern.hpp"
@@ -21,6 +22,6 @@ struct Harvest {
 };
 
 // Diamonds around the move are counted only if `tree`. The result does not depend on the number of threads.
-Harvest harvest_patterns(const std::vector<GameRecord>& games, bool tree, int threads);
+Harvest harvest_patterns(std::span<const GameRecord> games, bool tree, int threads);
 
 } // namespace go
