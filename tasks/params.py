@@ -129,6 +129,18 @@ class TrainSlPolicyParams(TrainingParams):
     )
 
 
+class ValueByStageParams(StageParams):
+    """Fig. 2b: the error of the value network and of rollouts, by stage of the game."""
+
+    games: int = Field(500, ge=1, description="Held-out games used; each gives one position of every stage.")
+    stage_moves: int = Field(30, ge=1, description="Moves that make up one stage of the game.")
+    rollouts: int = Field(100, ge=1, description="Rollouts that one position is judged by.")
+    temperature: float = Field(
+        1.0, gt=0.0, le=10.0, description="Temperature of the networks' moves in their rollouts."
+    )
+    compute: ComputeParams = ComputeParams()
+
+
 class GridPoint(BaseModel):
     """A network of the accuracy table."""
 
@@ -470,6 +482,10 @@ class EvaluateTournamentParams(StageParams):
         ge=0,
         le=100,
         description="Random moves that open a game; each opening is played with both colours.",
+    )
+    handicaps: dict[str, Annotated[int, Field(ge=2, le=9)]] = Field(
+        {},
+        description="Name -> stones of players that take Black and a handicap in all games; komi stays.",
     )
     lanes: int = Field(256, ge=1, le=65_536, description="Games played side by side.")
     guest_lanes: int = Field(
