@@ -65,8 +65,9 @@ class ComputeParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto: a GPU when there is one.")
-    precision: Literal["float32", "bfloat16"] = Field(
-        "float32", description="bfloat16: mixed precision, weights stay float32; faster where supported."
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "float32",
+        description="bfloat16: mixed precision, weights stay float32; auto: bfloat16 where it is fast.",
     )
     channels_last: bool = Field(
         False, description="Memory layout with the planes innermost; faster, most of all with bfloat16."
