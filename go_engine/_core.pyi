@@ -115,8 +115,10 @@ def read_ladder(board: Board, move: int, target: int, max_nodes: int = 10000) ->
 def planes(board: Board, player_colour: bool = False) -> NDArray[numpy.uint8]:
     """uint8[48 or 49, size, size]: the feature planes for the side to move."""
 
-def planes_batch(boards: list[Board], out: NDArray[numpy.uint8] | None = None, threads: int = 1, player_colour: bool = False) -> NDArray[numpy.uint8]:
-    """uint8[n, 48 or 49, size, size], written to `out` if given."""
+def planes_batch(boards: list[Board], out: object = None, threads: int = 1, player_colour: bool = False) -> NDArray[numpy.uint8]:
+    """
+    uint8[n, 48 or 49, size, size]; or written to `out` and that returned: an array of that shape of uint8, float32 or (a torch tensor) bfloat16.
+    """
 
 def symmetry_table(size: int) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None))]:
     """

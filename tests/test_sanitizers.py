@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "build" / "sanitize"
 TESTS = [
+    "test_bad_calls",
     "test_board",
     "test_engine_fuzz",
     "test_game_batch",

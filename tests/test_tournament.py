@@ -20,7 +20,7 @@ from tasks.evaluate_tournament import JOURNAL, run_evaluate_tournament
 from tasks.params import EvaluateTournamentParams, GuestParams, RatingParams
 from tasks.players import Setting, make_player, needed_inputs, parse_spec
 from tasks.reporting import NullReporter
-from tasks.tournament_games import GameResult, Journal, Meeting, more_games, schedule
+from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, schedule
 from tasks.tournament_play import Clock, Rules, play_games
 from tasks.tournament_report import conduct, crosstable, rate, results_table
 
@@ -114,8 +114,36 @@ def test_every_opening_is_played_with_both_colours() -> None:
 
 def test_openings_depend_on_seed_and_number_alone() -> None:
     rules = Rules(9, 7.5, 6, seed=3)
-    assert rules.opening(4) == Rules(9, 0.5, 6, seed=3).opening(4)
-    assert len({tuple(rules.opening(k)) for k in range(20)}) == 20
+    games = [Game(2 * k, k, "a", "b") for k in range(20)]
+    assert rules.opening(games[4]) == Rules(9, 0.5, 6, seed=3).opening(Game(1, 4, "c", "d"))
+    assert len({tuple(rules.opening(game)) for game in games}) == 20
+    assert len(Rules(2, 7.5, 100, seed=3).opening(games[0])) < 100
+
+
+def test_handicap_means_black_and_stones(tmp_path: Path) -> None:
+    out = play(tmp_path, board_size=9, handicaps={"random": 4}, games=4)
+    for line in journal_lines(tmp_path)[1:]:
+        assert line["black"] == "random"
+        assert line["handicap"] == 4
+    assert out["metrics"]["games"] == 4
+    record = (tmp_path / "games" / "other--random.sgf").read_bytes()
+    assert record.count(b"HA[4]") == 4
+    assert sgf.Sgf_game.from_bytes(record).get_main_sequence()[1].get_move()[0] == "w"
+    with pytest.raises(UserError, match="4 handicap stones do not fit"):
+        play(tmp_path, handicaps={"random": 4})
+    with pytest.raises(UserError, match="none of the players"):
+        play(tmp_path, handicaps={"nobody": 2})
+
+
+def test_a_guest_is_told_of_handicap(tmp_path: Path) -> None:
+    more: Any = {
+        "board_size": 7,
+        "players": {"random": "random"},
+        "guest_games": 2,
+        "handicaps": {"guest": 3},
+    }
+    out = play(tmp_path, guests=guest("resign"), **more)
+    assert "2 games ended by resignation" in out["summary"]
 
 
 def test_a_players_games_are_asked_for_together() -> None:
