@@ -960,6 +960,7 @@ void bind_search_parts(nb::module_& m) {
       .def_rw("use_policy", &go::SearchParams::use_policy, "Ask the policy network for priors.")
       .def_rw("use_value", &go::SearchParams::use_value, "Ask the value network.")
       .def_rw("use_rollouts", &go::SearchParams::use_rollouts, "Play rollouts.")
+      .def_rw("use_replies", &go::SearchParams::use_replies, "Play the tree's moves in rollouts (with a policy).")
       .def_rw("wait_for_priors", &go::SearchParams::wait_for_priors, "Never descend by placeholder priors.")
       .def_rw("resign_threshold", &go::SearchParams::resign_threshold, "Resign when no good move has a higher Q.")
       .def_rw("seed", &go::SearchParams::seed, "Seed of rollouts and symmetries.")

@@ -236,10 +236,21 @@ void RolloutState::play(int move) {
   changed.clear();
 }
 
-PlayoutResult RolloutState::finish(Random& random, int max_plies) {
+int RolloutState::known_reply(const ReplyTable& replies, Random& random) {
+  if (last_ < 0 || last_ == pass_move()) return -1;
+  const Reply reply = replies.find(to_play_, last_, board_.ring(board_.geometry().point_of[last_]));
+  if (reply.move < 0) return -1;
+  const Point p = board_.geometry().point_of[reply.move];
+  if (board_.colour(p) != kEmpty || p == board_.ko() || !reply.fits(board_.ring(p))) return -1;
+  if (random.uniform() >= kReplyProbability || weight(refresh(), p) <= 0) return -1; // no weight: not sensible
+  return reply.move;
+}
+
+PlayoutResult RolloutState::finish(Random& random, int max_plies, const ReplyTable* replies) {
   PlayoutResult result;
   while (!over() && result.moves < max_plies) {
-    play(choose(random));
+    const int reply = replies == nullptr ? -1 : known_reply(*replies, random);
+    play(reply >= 0 ? reply : choose(random));
     ++result.moves;
   }
   const double score = board_.area() - komi_;

@@ -13,6 +13,7 @@
 #include "pattern_board.hpp"
 #include "playout.hpp"
 #include "random.hpp"
+#include "replies.hpp"
 #include "rollout_policy.hpp"
 
 namespace go {
@@ -28,7 +29,8 @@ public:
   void probabilities(float* out); // as RolloutPolicy::probabilities, but superko is not looked at
   int choose(Random& random);     // a move drawn from the policy; the pass when no move is sensible
   void play(int move);            // assumes legal
-  PlayoutResult finish(Random& random, int max_plies); // to two passes or the cap, area score with the board's komi
+  // To two passes or the cap, area score with the board's komi; with moves that a search has found where they fit.
+  PlayoutResult finish(Random& random, int max_plies, const ReplyTable* replies = nullptr);
 
 private:
   static constexpr int kRowLength = 32; // floats kept for a row: whole vectors, more than the longest row
@@ -53,6 +55,7 @@ private:
   void collect_nakade(Side& side);
   void multiply(Side& side, Point p, float factor);
   bool local(Point p) const;
+  int known_reply(const ReplyTable& replies, Random& random); // -1 if there is none
   Point draw_local(float left) const;
   Point draw_other(const Side& side, float total, Random& random) const;
 
