@@ -4,7 +4,7 @@ import io
 import itertools
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -209,7 +209,7 @@ class Thinker(Scripted):
     def candidates(self) -> list[Candidate]:
         return [Candidate(40, 7, 0.75, 0.5, [40, 81])]
 
-    def analyse(self, board: Board) -> Iterator[list[Candidate]]:
+    def analyse(self, board: Board) -> Generator[list[Candidate]]:
         for visits in itertools.count(1):
             yield [Candidate(0, 1, 0.25, 0.1, []), Candidate(board.size, visits + 1, 0.5, 0.2, [9, 0])]
 
