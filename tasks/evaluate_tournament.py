@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from go_engine.gtp_client import GtpPlayer, find_program
+from go_engine.gtp_text import most_handicap
 from go_engine.players import BatchPlayer
+from tasks.digests import path_digest
 from tasks.errors import UserError
 from tasks.params import EvaluateTournamentParams
 from tasks.players import Setting, command_line, make_player, needed_inputs, parse_spec
@@ -52,7 +54,10 @@ def run_evaluate_tournament(
     left_out += absent
     meetings = pair_up(params, specs, guests)
     entrants = make_entrants(specs, guests, params, setting)
-    identity = {"params": params.model_dump(mode="json", exclude=DOES_NOT_MATTER)}
+    identity = {
+        "params": params.model_dump(mode="json", exclude=DOES_NOT_MATTER),
+        "inputs": {name: path_digest(path) for name, path in inputs.items()},
+    }
     tournament = Tournament(params, entrants, meetings, set(guests), run)
     try:
         with Journal(folder / JOURNAL, identity | {"players": [*specs, *guests]}) as journal:
@@ -188,7 +193,24 @@ def pair_up(
     pairs = combinations(names, 2)
     if params.pairing == "gauntlet":
         pairs = cast(Any, (pair for pair in combinations(names, 2) if params.challenger in pair))
-    return [Meeting(*pair, count(pair)) for pair in pairs]
+    unknown = [name for name in params.handicaps if name not in names]
+    if unknown:
+        raise UserError(f"handicap for {unknown[0]!r}, who is none of the players: {', '.join(names)}")
+    return [meeting for pair in pairs if (meeting := _meeting(pair, count(pair), params))]
+
+
+def _meeting(pair: tuple[str, str], games: int, params: EvaluateTournamentParams) -> Meeting | None:
+    """A player with handicap takes Black in all its games; two of them do not meet."""
+    stones = {name: params.handicaps[name] for name in pair if name in params.handicaps}
+    if not stones:
+        return Meeting(*pair, games)
+    if len(stones) == 2:
+        return None
+    (black, handicap), *_ = stones.items()
+    if handicap > most_handicap(params.board_size):
+        raise UserError(f"{black}: {handicap} handicap stones do not fit on the board")
+    white = pair[0] if black == pair[1] else pair[1]
+    return Meeting(black, white, games, handicap)
 
 
 def make_entrants(

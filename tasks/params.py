@@ -65,8 +65,9 @@ class ComputeParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto: a GPU when there is one.")
-    precision: Literal["float32", "bfloat16"] = Field(
-        "float32", description="bfloat16: mixed precision, weights stay float32; faster where supported."
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "float32",
+        description="bfloat16: mixed precision, weights stay float32; auto: bfloat16 where it is fast.",
     )
     channels_last: bool = Field(
         False, description="Memory layout with the planes innermost; faster, most of all with bfloat16."
@@ -127,6 +128,18 @@ class TrainSlPolicyParams(TrainingParams):
         le=48,
         description="Input planes used, the first of the 48 (ED Table 3 compares 4, 12, 20, 48).",
     )
+
+
+class ValueByStageParams(StageParams):
+    """Fig. 2b: the error of the value network and of rollouts, by stage of the game."""
+
+    games: int = Field(500, ge=1, description="Held-out games used; each gives one position of every stage.")
+    stage_moves: int = Field(30, ge=1, description="Moves that make up one stage of the game.")
+    rollouts: int = Field(100, ge=1, description="Rollouts that one position is judged by.")
+    temperature: float = Field(
+        1.0, gt=0.0, le=10.0, description="Temperature of the networks' moves in their rollouts."
+    )
+    compute: ComputeParams = ComputeParams()
 
 
 class GridPoint(BaseModel):
@@ -470,6 +483,10 @@ class EvaluateTournamentParams(StageParams):
         ge=0,
         le=100,
         description="Random moves that open a game; each opening is played with both colours.",
+    )
+    handicaps: dict[str, Annotated[int, Field(ge=2, le=9)]] = Field(
+        {},
+        description="Name -> stones of players that take Black and a handicap in all games; komi stays.",
     )
     lanes: int = Field(256, ge=1, le=65_536, description="Games played side by side.")
     guest_lanes: int = Field(

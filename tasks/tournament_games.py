@@ -24,19 +24,23 @@ Ending = Literal["passes", "length", "resignation", "forfeit"]
 
 
 class Game(NamedTuple):
-    """A game to be played. `number` is its own in the tournament, `opening` that of all with its start."""
+    """A game to be played. `number` is its own in the tournament, `opening` that of all with its start.
+
+    With `handicap` Black has that many stones on the usual points and White plays first.
+    """
 
     number: int
     opening: int
     black: str
     white: str
+    handicap: int = 0
 
     def player(self, colour: int) -> str:
         return self.black if colour == BLACK else self.white
 
 
 class GameResult(BaseModel):
-    """A game that was played; colours alternate from Black on, so that the moves alone are the record."""
+    """A game that was played; colours alternate (White begins after a handicap): the moves are the record."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,12 +55,19 @@ class GameResult(BaseModel):
     ending: Ending
     fault: str | None = None  # what the loser of a forfeit did: a kind of go_engine.gtp_client.GtpError
     fault_text: str = ""
+    handicap: int = 0
     claims: dict[str, float] = {}  # guests' own opinion of the score, where it names another winner
     comments: dict[int, str] = {}  # by number of the move, from 1
 
     @property
     def loser(self) -> str | None:
         return {BLACK: self.white, WHITE: self.black}.get(self.winner)
+
+    @property
+    def coloured_moves(self) -> list[tuple[int, int]]:
+        """(colour, move) of the whole game, the opening too, handicap stones not."""
+        first = WHITE if self.handicap else BLACK
+        return [(first if i % 2 == 0 else -first, move) for i, move in enumerate(self.moves)]
 
     @property
     def text(self) -> str:
@@ -68,11 +79,24 @@ class GameResult(BaseModel):
 
 
 class Meeting(NamedTuple):
-    """Two players and how often they meet: `games` is even, half with each colour."""
+    """Two players and how often they meet: `games` is even, half with each colour.
+
+    With `handicap` the first player has that many stones and Black in all games.
+    """
 
     first: str
     second: str
     games: int
+    handicap: int = 0
+
+    def pair(self, number: int, opening: int) -> list[Game]:
+        """Two games from one opening."""
+        if self.handicap:
+            return [Game(number + k, opening, self.first, self.second, self.handicap) for k in range(2)]
+        return [
+            Game(number, opening, self.first, self.second),
+            Game(number + 1, opening, self.second, self.first),
+        ]
 
 
 def schedule(meetings: Sequence[Meeting]) -> list[Game]:
@@ -82,10 +106,9 @@ def schedule(meetings: Sequence[Meeting]) -> list[Game]:
     """
     games: list[Game] = []
     for opening in range(max((meeting.games for meeting in meetings), default=0) // 2):
-        for first, second, count in meetings:
-            if opening < count // 2:
-                games.append(Game(len(games), opening, first, second))
-                games.append(Game(len(games), opening, second, first))
+        for meeting in meetings:
+            if opening < meeting.games // 2:
+                games += meeting.pair(len(games), opening)
     return games
 
 
@@ -107,9 +130,7 @@ def more_games(
     for k in range(games // 2):
         best = int(np.argmax(weight * variance))
         variance[best] = 1 / (1 / variance[best] + 2 * weight[best] / ELO_PER_NAT**2)
-        a, b = pairs[best]
-        number = first_number + 2 * k
-        chosen += [Game(number, first_opening + k, a, b), Game(number + 1, first_opening + k, b, a)]
+        chosen += candidates[best].pair(first_number + 2 * k, first_opening + k)
     return chosen
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from go_engine import BLACK, WHITE
+from go_engine.gtp_text import handicap_points
 from go_engine.sgf import write_sgf
 from tasks.elo import agresti_coull, bayes_elo
 from tasks.params import RatingParams
@@ -172,12 +173,13 @@ def write_games(folder: Path, results: Sequence[GameResult], size: int, komi: fl
 
 def _records(games: Sequence[GameResult], size: int, komi: float) -> Iterator[str]:
     for game in games:
-        moves = [(BLACK if i % 2 == 0 else WHITE, move) for i, move in enumerate(game.moves)]
+        moves = game.coloured_moves
+        stones = handicap_points(game.handicap, size) if game.handicap else None
         properties = {"GN": f"game {game.number}, opening {game.opening}"}
         notes = dict(game.comments)
         if game.opening_plies:
             notes[0] = f"The first {game.opening_plies} moves are random."
         if game.fault:
             notes[len(moves)] = f"{notes.get(len(moves), '')}\n{game.fault}: {game.fault_text}".strip()
-        data = write_sgf(size, komi, moves, game.text, game.black, game.white, properties, notes)
+        data = write_sgf(size, komi, moves, game.text, game.black, game.white, properties, notes, stones)
         yield data.decode("utf-8") + "\n"

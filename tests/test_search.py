@@ -14,8 +14,8 @@ from tests.search_helpers import BesideEnemies, BlackIsAhead, Uniform, searched,
 
 CASES = Path(__file__).parents[2] / "shared" / "cases" / "mcts" / "cases.jsonl"
 
-# Black's two groups die in the end even if the six stones are not taken at once, and every rollout is White's; a
-# search that knows won and lost alone cannot prefer the capture that this case names.
+# Black's stones die in the end even if the six are not taken at once, and every rollout is White's: a search
+# that knows won and lost alone cannot prefer the capture that this case names.
 WON_WHATEVER_WHITE_PLAYS = "mcts-take-six"
 
 BLACK_HAS_WON = """
@@ -201,7 +201,7 @@ def test_bad_answers_are_refused() -> None:
 
 def test_a_failing_network_leaves_the_search_usable() -> None:
     class Broken(Uniform):
-        def values(self, planes: np.ndarray) -> np.ndarray:
+        def values(self, planes: np.ndarray) -> np.ndarray:  # noqa: ARG002
             raise RuntimeError("out of order")
 
     search = Search(Board(size=5), expansion_threshold=0, use_policy=False, use_rollouts=False)

@@ -1,4 +1,4 @@
-"""The search in threads: counts that add up, networks that fail, hang or lag, the threshold that follows the queue."""
+"""The search in threads: counts that add up, networks that fail, hang or lag, a threshold that follows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_clock_ends_a_search() -> None:
 
 def test_a_failing_network_ends_the_search_and_says_why() -> None:
     class Broken(Uniform):
-        def values(self, planes: np.ndarray) -> np.ndarray:
+        def values(self, planes: np.ndarray) -> np.ndarray:  # noqa: ARG002
             raise RuntimeError("out of order")
 
     driver = drive(Broken(), use_rollouts=False, expansion_threshold=0)
