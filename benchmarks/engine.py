@@ -1,7 +1,7 @@
 """The speed of the engine beside that of other programs, in one run: python -m benchmarks.engine
 
-Rates are per CPU second (user and system time of the threads at work), medians of several rounds, so that other
-work on the machine disturbs them little. Peers are measured if they are installed; see `peers.py`.
+Rates are per CPU second (user and system time of the threads at work), medians of several rounds, so that
+other work on the machine disturbs them little. Peers are measured if they are installed; see `peers.py`.
 """
 
 from __future__ import annotations
@@ -76,6 +76,16 @@ def check_all(games: list[ReplayGame]) -> int:
     return sum(len(np.asarray(game.moves)) for game in games)
 
 
+def copies(n: int = 100_000) -> int:
+    board = go_engine.Board(SIZE)
+    for move in range(0, 2 * SIZE**2, 3):
+        if board.is_legal(move % SIZE**2):
+            board.play(move % SIZE**2)
+    for _ in range(n):
+        board.copy()
+    return n
+
+
 def all_planes(games: list[ReplayGame], threads: int, packed: bool = False) -> int:
     """All positions of the games, ten games at a time, so that the arrays stay small."""
     done = 0
@@ -91,7 +101,7 @@ def step_batch(steps: int) -> int:
     seeds = np.arange(PARALLEL_GAMES, dtype=np.uint64)
     flat = np.full((PARALLEL_GAMES, SIZE * SIZE), 1 / SIZE**2, np.float32)
     out = np.empty((PARALLEL_GAMES, 48, SIZE, SIZE), np.uint8)
-    for _ in range(steps):
+    for _ in range(steps):  # the same as batch_step.cpp
         batch.planes(indices, out)
         batch.sensible(indices)
         batch.play(indices, batch.sample(indices, flat, 1.0, seeds))
@@ -118,7 +128,11 @@ def native_batch(steps: int, rounds: int) -> list[float]:
 def ours(games: list[ReplayGame], rounds: int) -> Iterable[Row]:
     few = games[:100]
     yield Row("uniform playouts, empty 19x19", "playouts/s", measure(lambda: playouts(1), rounds), 12_000)
-    yield Row("replay of real games, superko", "moves/s", measure(lambda: check_all(games), rounds), 5e6)
+    replayed = measure(lambda: check_all(games), rounds)
+    yield Row("replay of real games, superko", "moves/s", replayed, 5e6)
+    yield Row(
+        "copies of a board (target: ten moves)", "copies/s", measure(copies, rounds), median(replayed) / 10
+    )
     yield Row(
         "48 planes, bytes, replay included",
         "positions/s",
@@ -226,11 +240,13 @@ def main() -> None:
     options = parser.parse_args()
     games = load(options.games, options.limit)
     moves = sum(len(np.asarray(game.moves)) for game in games)
-    print(
-        f"{machine()}; {datetime.now(UTC):%Y-%m-%d}; {len(games)} games of {options.games.name}, {moves:,} moves\n"
-    )
+    corpus = f"{len(games)} games of {options.games.name}, {moves:,} moves"
+    print(f"{machine()}; {datetime.now(UTC):%Y-%m-%d}; {corpus}\n")
     rows = [*ours(games, options.rounds), *scaling(games, options.rounds)]
-    figures = {"playouts": (rows[0].middle, "playouts/s"), "replay": (rows[1].middle, "moves/s")}
+    figures = {
+        "playouts": (rows[0].middle, "playouts/s"),
+        "replay": (next(row for row in rows if row.unit == "moves/s").middle, "moves/s"),
+    }
     for name in ("open_spiel", "sente", "sgfmill"):
         python = options.sente_python if name == "sente" else sys.executable
         for figure, rates in (peer(name, python, games, options.rounds) or {}).items():

@@ -1,9 +1,9 @@
 """Other programs' boards, measured in a process of their own: python peers.py NAME < games.json > rates.json
 
-NAME is open_spiel, sente or sgfmill. Standard input holds {"rounds": n, "games": [[move, ...], ...]}: 19x19 games
-from the empty board with alternating colours, moves as row * 19 + col, 361 for a pass. Prints {"playouts": [...],
-"replay": [...]}: random playouts and replayed moves per CPU second, one number a round. It imports nothing of
-ours, so that it also runs under a Python for which a peer has a build.
+NAME is open_spiel, sente or sgfmill. Standard input holds {"rounds": n, "games": [[move, ...], ...]}: games
+on 19x19 from the empty board with alternating colours, moves as row * 19 + col, 361 for a pass. Prints
+{"playouts": [...], "replay": [...]}: random playouts and replayed moves per CPU second, one number a round.
+It imports nothing of ours, so that it also runs under a Python for which a peer has a build.
 """
 
 import json

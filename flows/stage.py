@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,7 +39,10 @@ show_log_in_prefect()
 
 
 class OpenStage(Generic[Params]):
-    """A stage at work: its function gets `params`, `paths`, `folder` and `run`, `finish` what it returns."""
+    """A stage at work: its function gets `params`, `paths`, `folder` and `run`, `finish` what it returns.
+
+    The Prefect task itself calls `finish`: what is done stays done even if Prefect cannot be told of it.
+    """
 
     def __init__(self, run: StageRun, params: Params, paths: dict[str, Path]) -> None:
         self.run = run
@@ -90,8 +94,9 @@ def prefect_tags() -> dict[str, str]:
     if not identifier:
         return {}
     tags = {"prefect.flow_run_id": str(identifier), "prefect.flow_run_name": str(flow_run.get_name())}
-    url = flow_run.get_flow_run_ui_url() if hasattr(flow_run, "get_flow_run_ui_url") else flow_run.ui_url
-    return tags | ({"prefect.flow_run_url": str(url)} if url else {})
+    url = flow_run.ui_url
+    lasting = os.environ.get("PREFECT_API_URL")  # a temporary server's address is of no use tomorrow
+    return tags | ({"prefect.flow_run_url": str(url)} if url and lasting else {})
 
 
 class ProgressArtifact:

@@ -11,6 +11,7 @@ from go_engine._core import BLACK, WHITE, EdgeReport, Search
 from go_engine.players import Candidate
 
 LONGEST_LINE = 30
+SUMMARY_MOVES = 3
 
 
 def principal_variation(search: Search, path: list[int] | None = None) -> list[int]:
@@ -38,6 +39,17 @@ def candidates(search: Search) -> list[Candidate]:
         )
         for edge in tried
     ]
+
+
+def summary(search: Search) -> str:
+    """One line: the chance to win, the visits, and the moves considered most; empty before any visit."""
+    tried = sorted((edge for edge in search.edges() if edge.visits > 0), key=_weight, reverse=True)
+    if not tried:
+        return ""
+    size = search.board.size
+    moves = ", ".join(f"{_core.vertex(edge.move, size)} {edge.visits}" for edge in tried[:SUMMARY_MOVES])
+    visits = sum(edge.visits for edge in tried)
+    return f"{(tried[0].q + 1) / 2:.0%} to win after {visits} visits: {moves}"
 
 
 def tree(search: Search, least_visits: int = 1, depth: int = 20) -> dict[str, Any]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from go_engine import Board, RolloutPolicy
-from go_engine.players import RESIGN, Candidate
+from go_engine.players import RESIGN
 from go_engine.search import Evaluators, Search, ThreadedDrive, run_lockstep
+from go_engine.search_export import summary
 from models.evaluators import PolicyEvaluator, ValueEvaluator
-from models.search_report import candidates_of, comment_on
 
 SIMULATIONS = 400
 LEAVES = 8
 EXPANSION_THRESHOLD = 0  # a few hundred simulations cannot wait for the paper's 40 visits before a node grows
 ANY_SIZE = 9
-ANALYSIS_STEP = 0.1  # seconds
 
 
 @dataclass
@@ -83,31 +81,15 @@ class SearchPlayer:
         """The only board size it plays on, or the smallest usual one when it has no network."""
         return self._size or ANY_SIZE
 
-    def candidates(self) -> list[Candidate]:
-        """The moves considered for the last `choose`."""
-        search = self.search_of()
-        return [] if search is None else candidates_of(search)
-
     def comment(self, game: int) -> str:
         """What it thinks of the move that it has just chosen in a game."""
         search = self.search_of(game)
-        return "" if search is None else comment_on(search)
+        return "" if search is None else summary(search)
 
-    def analyse(self, board: Board) -> Iterator[list[Candidate]]:
-        """Think on without end, in steps of about a tenth of a second."""
-        search = self._follow(self._game, board)
-        chunk = self.leaves
-        while True:
-            began, before = time.monotonic(), search.stats().simulations
-            run_lockstep([search], self._evaluators, before + chunk, self.leaves, self.threads)
-            yield candidates_of(search)
-            took = time.monotonic() - began
-            if search.stats().simulations == before:  # nothing to think about
-                time.sleep(ANALYSIS_STEP)
-            elif took < ANALYSIS_STEP:
-                chunk *= 2
-            elif took > 2 * ANALYSIS_STEP:
-                chunk = max(self.leaves, chunk // 2)
+    def close(self) -> None:
+        """Forget all games and end their threads."""
+        for game in list(self._searches):
+            self.end_game(game)
 
     def drive(self, game: int | None = None) -> ThreadedDrive:
         """The threads behind a game's search (the current one without a number)."""

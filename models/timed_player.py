@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from go_engine import Board
@@ -93,7 +93,7 @@ class TimedSearchPlayer(SearchPlayer):
         search = self.search_of()
         return [] if search is None else candidates(search)
 
-    def analyse(self, board: Board) -> Iterator[list[Candidate]]:
+    def analyse(self, board: Board) -> Generator[list[Candidate]]:
         """Think on until the iterator is closed."""
         self._rest()
         search = self._follow(self._game, board)

@@ -16,9 +16,10 @@ import pytest
 
 from flows.cli import run_app
 from flows.describe import describe_stage, list_stages
-from flows.params import parse_settings
+from flows.params import parse_settings, stage_params
 from flows.run import parse_inputs
 from flows.stages import PIPELINE, STAGES
+from flows.sweep import variants_of
 from tasks.bootstrap import SOURCE_ROOT
 from tasks.errors import UserError
 
@@ -96,6 +97,24 @@ def test_games_may_come_from_several_places() -> None:
     assert parsed == {"games": ["a", "b"]}
     with pytest.raises(UserError, match="given 2 times"):
         parse_inputs(["positions=a", "positions=b"], "train-sl-policy", ("positions",))
+
+
+def test_listed_values_are_a_sweep() -> None:
+    def arguments(texts: list[str]) -> dict[str, object]:
+        return {"params": stage_params("train-sl-policy", "demo", parse_settings(texts))}
+
+    (single,) = variants_of(["steps=3", "evaluation.symmetries=[1, 8]"], arguments)
+    assert single.settings == ()
+    swept = variants_of(["learning_rate=0.1,0.2", "steps=3", "filters=8, 16"], arguments)
+    assert [variant.settings for variant in swept] == [
+        ("learning_rate=0.1", "filters=8"),
+        ("learning_rate=0.1", "filters=16"),
+        ("learning_rate=0.2", "filters=8"),
+        ("learning_rate=0.2", "filters=16"),
+    ]
+    assert all(variant.arguments["params"].steps == 3 for variant in swept)
+    with pytest.raises(UserError, match="learning_rate should be greater than 0"):
+        variants_of(["learning_rate=0.1,-1"], arguments)
 
 
 def test_describe_tells_every_parameter() -> None:

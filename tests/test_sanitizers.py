@@ -1,6 +1,6 @@
-"""The core built with the address and undefined-behaviour sanitizers, put through games, planes, bad calls.
+"""The core built with the address, undefined-behaviour and thread sanitizers, put through other tests.
 
-The build stays in build/sanitize, so that only the first run is slow (a minute or two).
+The builds stay in build/sanitize-*, so that only the first run is slow (a minute or two each).
 """
 
 import os
@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-BUILD = ROOT / "build" / "sanitize"
-TESTS = [
+ADDRESS = [
     "test_bad_calls",
     "test_board",
     "test_engine_fuzz",
@@ -22,7 +21,11 @@ TESTS = [
     "test_planes",
     "test_playouts",
     "test_replay",
+    "test_search",
+    "test_search_threads",
 ]
+THREAD = ["test_bad_calls", "test_playouts", "test_replay", "test_search_threads"]
+
 # An editable install has a finder that would bring its own build; the package to test comes from PYTHONPATH.
 RUN_TESTS = """
 import sys
@@ -49,45 +52,69 @@ def tool(name: str) -> str | None:
     return shutil.which(name, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
 
-def build() -> Path:
+def build(sanitizers: str) -> Path:
     """A folder with the package and the sanitized core in it."""
     cmake = tool("cmake")
     assert cmake is not None
-    configure = [cmake, "-S", str(ROOT), "-B", str(BUILD), f"-DPython_EXECUTABLE={sys.executable}"]
-    options = ["-DALPHAGO_SANITIZE=address,undefined", "-DALPHAGO_NATIVE=OFF"]
+    folder = ROOT / "build" / f"sanitize-{sanitizers.replace(',', '-')}"
+    configure = [cmake, "-S", str(ROOT), "-B", str(folder), f"-DPython_EXECUTABLE={sys.executable}"]
+    options = [f"-DALPHAGO_SANITIZE={sanitizers}", "-DALPHAGO_NATIVE=OFF"]
     generator = ["-G", "Ninja"] if tool("ninja") else []
     subprocess.run([*configure, *options, *generator], check=True, capture_output=True)
     made = subprocess.run(
-        [cmake, "--build", str(BUILD), "-j", "2"], check=False, capture_output=True, text=True
+        [cmake, "--build", str(folder), "-j", "2"], check=False, capture_output=True, text=True
     )
     assert made.returncode == 0, made.stdout[-3000:] + made.stderr[-3000:]
-    package = BUILD / "site" / "go_engine"
+    package = folder / "site" / "go_engine"
     package.mkdir(parents=True, exist_ok=True)
     for source in (ROOT / "go_engine").glob("*.py"):
         shutil.copy(source, package)
-    for core in BUILD.glob("_core*.so"):
+    for core in folder.glob("_core*.so"):
         shutil.copy(core, package)
     return package.parent
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-@pytest.mark.skipif(runtime("libasan.so") is None, reason="the compiler has no AddressSanitizer (libasan)")
-@pytest.mark.skipif(tool("cmake") is None, reason="cmake is not installed")
-def test_the_engine_is_clean_under_the_sanitizers() -> None:
-    site = build()
+def run_tests(site: Path, library: str, names: list[str]) -> subprocess.CompletedProcess[str]:
+    """Runs test files against the package in `site` with a sanitizer's library loaded first."""
     environment = {
         **os.environ,
         "PYTHONPATH": f"{site}{os.pathsep}{ROOT}",
-        "LD_PRELOAD": f"{runtime('libasan.so')} {runtime('libstdc++.so')}",
+        "LD_PRELOAD": f"{library} {runtime('libstdc++.so')}",
         "ASAN_OPTIONS": "detect_leaks=0",  # Python itself leaks at exit
         "UBSAN_OPTIONS": "print_stacktrace=1",
+        "TSAN_OPTIONS": "report_signal_unsafe=0",
     }
-    tests = [str(ROOT / "tests" / f"{name}.py") for name in TESTS]
-    command = [sys.executable, "-P", "-c", RUN_TESTS, "-p", "no:cacheprovider", "--noconftest", *tests]
-    run = subprocess.run(command, env=environment, cwd=site, capture_output=True, text=True, check=False)
+    steady = [tool("setarch"), "-R"] if tool("setarch") else []  # thread sanitizers dislike random addresses
+    tests = [str(ROOT / "tests" / f"{name}.py") for name in names]
+    command = [
+        *steady,
+        sys.executable,
+        "-P",
+        "-c",
+        RUN_TESTS,
+        "-p",
+        "no:cacheprovider",
+        "--noconftest",
+        *tests,
+    ]
+    return subprocess.run(command, env=environment, cwd=site, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.skipif(tool("cmake") is None, reason="cmake is not installed")
+@pytest.mark.parametrize(
+    ("sanitizers", "library", "names"),
+    [("address,undefined", "libasan.so", ADDRESS), ("thread", "libtsan.so", THREAD)],
+)
+def test_the_engine_is_clean_under_the_sanitizers(sanitizers: str, library: str, names: list[str]) -> None:
+    path = runtime(library)
+    if path is None:
+        pytest.skip(f"the compiler has no {library}")
+    site = build(sanitizers)
+    run = run_tests(site, path, names)
     printed = run.stdout + run.stderr
-    assert str(site) in run.stdout, "the tests ran another build"
+    assert str(site) in run.stdout, f"the tests ran another build\n{printed[-5000:]}"
     assert run.returncode == 0, printed[-5000:]
-    assert "runtime error" not in printed, printed[-5000:]
-    assert "AddressSanitizer" not in printed, printed[-5000:]
+    for complaint in ("runtime error", "AddressSanitizer", "ThreadSanitizer"):
+        assert complaint not in printed, printed[-5000:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -137,3 +138,12 @@ def test_lines_of_text(tmp_path: Path, networks: tuple[PolicyNet, ValueNet]) -> 
     for bad in ("colour=3", "c_puct=much", "lambda=2", "simulations=x"):
         with pytest.raises(UserError, match=bad.split("=")[0].replace("lambda", "mixing")):
             make_player(f"search:policy={policy},{bad}", setting)
+
+
+def test_comments_name_the_moves_considered() -> None:
+    player = SearchPlayer(simulations=60, seed=1)
+    assert player.comment(3) == ""
+    player.choose_batch([3], [Board(5)])
+    assert re.fullmatch(r"\d+% to win after \d+ visits: ([A-E][1-5] \d+(, )?)+", player.comment(3))
+    player.close()
+    assert player.comment(3) == ""

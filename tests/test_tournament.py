@@ -1,6 +1,7 @@
 """The tournament: schedule, journal, games in lock-step, guests that misbehave, tables, interruption."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +25,9 @@ from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_game
 from tasks.tournament_play import Clock, Rules, play_games
 from tasks.tournament_report import conduct, crosstable, rate, results_table
 
-# A guest that plays the first empty point it knows of until genmove number N, then does what it is told.
+ROOT = Path(__file__).parents[1]
+
+# A guest that passes once, then does what its argument says.
 GUEST = """
 import sys, time, os
 what, size, black, taken, count = sys.argv[1], 5, set(), set(), 0
@@ -83,14 +86,14 @@ def params(**more: Any) -> EvaluateTournamentParams:
         "board_size": 5,
         "players": {"random": "random", "other": "random"},
         "guests": {},
-        "games": 6,
+        "games": 12,
         "threads": 1,
         "opening_plies": 2,
     }
     return EvaluateTournamentParams(**base | more)
 
 
-def guest(what: str, seconds: float = 5.0) -> dict[str, GuestParams]:
+def guest(what: str, seconds: float = 60.0) -> dict[str, GuestParams]:
     command = f"{sys.executable} -c '{GUEST}' {what}"
     return {"guest": GuestParams(command=command, move_seconds=seconds)}
 
@@ -296,15 +299,45 @@ def test_a_tournament_is_the_same_twice_and_goes_on(tmp_path: Path) -> None:
         assert (tmp_path / "c" / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
 
 
+KILLED = """
+import os, sys
+from pathlib import Path
+from tasks.evaluate_tournament import run_evaluate_tournament
+from tasks.params import EvaluateTournamentParams
+from tasks.reporting import NullReporter
+class Dying(NullReporter):
+    def progress(self, done, total, note=""):
+        if done > int(sys.argv[3]): os.kill(os.getpid(), 9)
+params = EvaluateTournamentParams.model_validate_json(sys.argv[1])
+run_evaluate_tournament(params, {}, Path(sys.argv[2]), Dying())
+"""
+
+
+def test_kills_change_nothing(tmp_path: Path) -> None:
+    whole = play(tmp_path / "a", lanes=4)
+    for done in (0, 7):
+        argv = [
+            sys.executable,
+            "-c",
+            KILLED,
+            params(lanes=4).model_dump_json(),
+            str(tmp_path / "b"),
+            str(done),
+        ]
+        assert subprocess.run(argv, cwd=ROOT, check=False, timeout=120).returncode == -9
+    assert len(journal_lines(tmp_path / "b")) - 1 in (8, 9, 10)
+    assert play(tmp_path / "b", lanes=4)["summary"] == whole["summary"]
+
+
 def test_records_can_be_read(tmp_path: Path) -> None:
     out = play(tmp_path)
     text = (tmp_path / out["outputs"]["games"]["path"] / "other--random.sgf").read_bytes()
-    assert text.count(b"(;") == 6
+    assert text.count(b"(;") == 12
     game = sgf.Sgf_game.from_bytes(text)
     assert {game.get_player_name("b"), game.get_player_name("w")} == {"random", "other"}
     assert game.get_komi() == 7.5
     assert game.get_winner() in ("b", "w")
-    assert pd.read_csv(tmp_path / "ratings.csv")["games"].sum() == 12
+    assert pd.read_csv(tmp_path / "ratings.csv")["games"].sum() == 24
 
 
 def test_networks_and_missing_inputs(tmp_path: Path) -> None:
@@ -318,7 +351,7 @@ def test_networks_and_missing_inputs(tmp_path: Path) -> None:
     out = run_evaluate_tournament(params(players=players), inputs, tmp_path / "t", reporter)
     assert "RL is left out: there is no rl_policy" in out["summary"]
     assert set(out["metrics"]) >= {"elo/SL", "elo/rollout", "elo/random", "games", "games/length_cap"}
-    assert out["metrics"]["games"] == 18
+    assert out["metrics"]["games"] == 36
     assert "elo.png" in reporter.figures
 
 
@@ -342,7 +375,14 @@ def test_a_gauntlet(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["crash", "hang", "garbage", "illegal"])
 def test_a_guests_fault_loses_its_game(tmp_path: Path, what: str) -> None:
     players = {"random": "random", "other": "random"}
-    out = play(tmp_path, players=players, guests=guest(what, 1.0), games=2, guest_games=4, guest_lanes=8)
+    out = play(
+        tmp_path,
+        players=players,
+        guests=guest(what, 2.0 if what == "hang" else 60.0),
+        games=2,
+        guest_games=4,
+        guest_lanes=8,
+    )
     games = [line for line in journal_lines(tmp_path)[1:] if "guest" in (line["black"], line["white"])]
     assert len(games) == 8
     for game in games:
