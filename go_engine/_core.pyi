@@ -350,6 +350,13 @@ class SearchParams:
     def use_rollouts(self, arg: bool, /) -> None: ...
 
     @property
+    def use_replies(self) -> bool:
+        """Play the tree's moves in rollouts (with a policy)."""
+
+    @use_replies.setter
+    def use_replies(self, arg: bool, /) -> None: ...
+
+    @property
     def wait_for_priors(self) -> bool:
         """Never descend by placeholder priors."""
 
