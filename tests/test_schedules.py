@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,4 +47,4 @@ def test_the_rate_never_rises_after_the_warm_up(schedule: str, warmup: int, step
     rates = [learning_rate(0.5, optimizer, step, steps) for step in range(steps)]
     assert all(0 <= rate <= 0.5 for rate in rates)
     after = rates[warmup:]
-    assert all(later <= earlier + 1e-12 for earlier, later in zip(after, after[1:], strict=False))
+    assert all(later <= earlier + 1e-12 for earlier, later in pairwise(after))
