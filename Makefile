@@ -29,7 +29,9 @@ format: $(VENV)/.ready
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
 
+# The peer that the engine is compared with; without it (no network, no build) its lines are left out.
 bench: $(VENV)/.ready
+	-$(PIP) install -q -c constraints.txt "open_spiel>=2,<3"
 	$(BIN)/python -m benchmarks.engine
 
 ui: $(VENV)/.ready

@@ -16,6 +16,7 @@ FIRST_DAN_LEVEL = 18  # Tygem counts its levels upwards; 18 is 1 dan
 
 _FIELD = re.compile(rb"\\\[([A-Z]+)=(.*?)\\\]", re.DOTALL)
 _RESULTS = {0: ("B", ""), 1: ("W", ""), 3: ("B", "R"), 4: ("W", "R"), 7: ("B", "T"), 8: ("W", "T")}
+_COORDINATES = re.compile(rb"\d{1,3} \d{1,3}")
 _NAME = re.compile(r"(.*?)\s*\(\s*(\d+\s*\S+?)\s*\)\s*")
 _RESULT_WORDS = re.compile(r"(black|white|흑|백|黑|白)\s*(.*)", re.IGNORECASE | re.DOTALL)
 
@@ -134,7 +135,7 @@ def _body(data: bytes) -> tuple[list[int], int, list[tuple[int, int]]]:
             continue
         number = len(moves) + 1
         if words[0] == b"INI" and len(words) >= 4 and handicap is None:
-            if not words[3].isdigit() or int(words[3]) > 9:
+            if not re.fullmatch(rb"\d", words[3]):
                 raise SgfError("handicap is not a number from 0 to 9", None, line)
             handicap = int(words[3])
             if handicap >= 2:
@@ -150,7 +151,7 @@ def _body(data: bytes) -> tuple[list[int], int, list[tuple[int, int]]]:
 
 
 def _stone(words: list[bytes], number: int, line: bytes) -> tuple[int, int]:
-    if len(words) < 6 or words[3] not in (b"1", b"2") or not (words[4].isdigit() and words[5].isdigit()):
+    if len(words) < 6 or words[3] not in (b"1", b"2") or not _COORDINATES.fullmatch(b" ".join(words[4:6])):
         raise SgfError("a STO line cannot be read", number, line)
     column, row = int(words[4]), int(words[5])
     if column >= SIZE or row >= SIZE:

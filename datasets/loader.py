@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from go_engine import symmetry
 
 from .layout import Examples, RowSource, ValuesOnDisk, open_positions
+from .order import Block, BlockOrder
 from .positions import UNKNOWN_OUTCOME
 from .prefetch import in_background
 from .records import SYMMETRIES
@@ -65,9 +66,10 @@ class _Loader:
             )
         if not 1 <= planes <= VALUE_PLANES:
             raise ValueError(f"planes {planes} is outside 1 to {VALUE_PLANES}")
-        self.source, self.batch_size, self.seed, self.planes = source, batch_size, seed, planes
-        self.start_batch, self.rank, self.world_size, self.turn = start_batch, rank, world_size, turn
+        self.source, self.batch_size, self.planes = source, batch_size, planes
+        self.start_batch, self.turn = start_batch, turn
         self.groups_per_block = max(1, buffer_rows // ROW_GROUP)
+        self.order = BlockOrder(source.group_rows, self.groups_per_block, seed, rank, world_size)
         self.size = source.size
         self.rows = int(source.group_rows.sum())
         self.row_bytes = packed_bytes(source.planes, source.size)
@@ -77,10 +79,9 @@ class _Loader:
 
     def batches(self, start: int = 0) -> Iterator[Batch]:
         """Batches start, start + 1, ... without end, made in a background thread."""
-        if len(self.source.group_rows) < self.world_size:
-            raise DatasetError(
-                f"only {len(self.source.group_rows)} row groups for {self.world_size} processes"
-            )
+        groups, processes = len(self.source.group_rows), self.order.world_size
+        if groups < processes:
+            raise DatasetError(f"only {groups} row groups for {processes} processes")
         batches = in_background(lambda: self._stream(start * self.batch_size))
         return (batch for several in batches for batch in several)
 
@@ -131,10 +132,10 @@ class _Loader:
         buffers: list[NDArray[np.uint8]] = []
         with ThreadPoolExecutor(1) as reader:
             ahead: Future[tuple[Examples, NDArray[np.int64]]] | None = None
-            for turn, (epoch, number, groups, drop) in enumerate(self._plan(skip)):
+            for turn, block in enumerate(self.order.blocks(skip)):
                 if turn < 2:
                     buffers.append(np.empty((self._block_rows(), self.row_bytes), np.uint8))
-                following = reader.submit(self._read_block, epoch, number, groups, drop, buffers[turn % 2])
+                following = reader.submit(self._read_block, block, buffers[turn % 2])
                 if ahead is not None:
                     yield ahead.result()
                 ahead = following
@@ -143,37 +144,10 @@ class _Loader:
         """Rows of the largest block."""
         return min(self.rows, self.groups_per_block * ROW_GROUP)
 
-    def _plan(self, skip: int) -> Iterator[tuple[int, int, NDArray[np.int64], int]]:
-        """(epoch, block, groups, rows to drop at its start) without end."""
-        epoch = 0
-        while True:
-            groups = self._epoch_groups(epoch)
-            rows = self.source.group_rows[groups]
-            if skip >= rows.sum():
-                skip -= int(rows.sum())
-            else:
-                blocks = -(-len(groups) // self.groups_per_block)
-                edges = np.linspace(0, len(groups), blocks + 1).astype(np.int64)
-                for block in range(blocks):
-                    part = slice(edges[block], edges[block + 1])
-                    count = int(rows[part].sum())
-                    if skip < count:
-                        yield epoch, block, groups[part], skip
-                    skip = max(0, skip - count)
-            epoch += 1
-
-    def _epoch_groups(self, epoch: int) -> NDArray[np.int64]:
-        """This process's row groups in this epoch's order; every process has equally many."""
-        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.source.group_rows))
-        share = len(order) // self.world_size
-        return order[self.rank :: self.world_size][:share].astype(np.int64)
-
-    def _read_block(
-        self, epoch: int, block: int, groups: NDArray[np.int64], drop: int, buffer: NDArray[np.uint8]
-    ) -> tuple[Examples, NDArray[np.int64]]:
+    def _read_block(self, block: Block, buffer: NDArray[np.uint8]) -> tuple[Examples, NDArray[np.int64]]:
         """A block's rows, its planes in `buffer`, and the order in which they are to be taken."""
         parts, filled = [], 0
-        for group in np.sort(groups):
+        for group in np.sort(block.groups):
             part = self.source.read(int(group))
             rows = len(part.moves)
             buffer[filled : filled + rows] = part.planes
@@ -186,11 +160,11 @@ class _Loader:
             np.concatenate([part.outcomes for part in parts]),
             np.concatenate([part.to_play for part in parts]),
         )
-        rng = np.random.default_rng([self.seed, epoch, self.rank, block])
+        rng = self.order.generator(block)
         order = rng.permutation(filled)
         if self.turn:
             _turn(examples, self.size, self.source.planes, rng)
-        return examples, order[drop:]
+        return examples, order[block.drop :]
 
     def _batch(self, examples: Examples) -> Batch:
         points = self.size * self.size

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from go_engine import ReplayGame, replay_planes_games, symmetry_table
 
+from .records import SYMMETRIES
 from .schemas import packed_bytes, positions_schema
 from .store import Location, TableWriter, locate
 
 UNKNOWN_OUTCOME = -2
-ALL_SYMMETRIES = 8
 REPLAY_COLUMNS = ["id", "size", "black", "white", "to_play_first", "moves", "colours", "winner", "positions"]
 ROWS_AT_ONCE = 8192  # rows computed at a time when writing
 
@@ -180,7 +180,7 @@ def positions_table(rows: Rows, ids: list[str], split: str, size: int) -> pa.Tab
 
 
 def write_positions(
-    games: Location, place: Location, split: str, symmetries: int = ALL_SYMMETRIES, threads: int = 1
+    games: Location, place: Location, split: str, symmetries: int = SYMMETRIES, threads: int = 1
 ) -> int:
     """Writes the positions of one file of games in 1 or 8 symmetries; returns the rows written."""
     file = GamesFile(games)

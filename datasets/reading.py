@@ -15,6 +15,7 @@ from .replay import first_illegal
 from .sgf import read_sgf
 from .sources import Limits, SourceFile, iterate_files
 
+READER_FAULT = "the reader failed"
 KO_RULES = ("simple", "positional", "situational")
 
 
@@ -51,8 +52,11 @@ def read_file(file: SourceFile, ko_rule: str) -> Iterator[GameRecord | RejectedG
     if file.refused:
         yield RejectedGame(file.name, 0, file.refused)
         return
-    for game in _parse(file):
-        yield game if isinstance(game, RejectedGame) else check_moves(game, ko_rule)
+    try:
+        for game in _parse(file):
+            yield game if isinstance(game, RejectedGame) else check_moves(game, ko_rule)
+    except Exception as error:  # a fault of a reader may cost a file, but not the 100,000 others
+        yield RejectedGame(file.name, 0, f"{READER_FAULT}: {type(error).__name__}: {error}")
 
 
 def _parse(file: SourceFile) -> Iterator[GameRecord | RejectedGame]:

@@ -132,6 +132,26 @@ def gtp(
     serve_gtp(player, size, seed, threads)
 
 
+@app.command()
+def fetch(
+    source: Annotated[
+        str, typer.Argument(help="kgs | kgs-4d | the address of an archive, or of a page that links to some.")
+    ],
+    folder: Annotated[
+        Path, typer.Argument(help="Where the archives go; what is there is not fetched again.")
+    ],
+    pause: Annotated[float, typer.Option(min=0.0, help="Seconds between two requests.")] = 2.0,
+    debug: DebugOption = False,
+) -> None:
+    """Download archives of game records; a broken download goes on where it stopped."""
+    _options(debug)
+    from datasets.fetch import Manners
+    from datasets.fetch import fetch as fetch_archives
+
+    found = fetch_archives(source, folder, Manners(pause=pause))
+    print(f"{len(found)} archives, {sum(one.bytes for one in found):,} bytes in {folder}")
+
+
 def _one_line(error: BaseException) -> str:
     text = " ".join(str(error).split())
     return text or type(error).__name__
@@ -149,6 +169,8 @@ def run_app(arguments: list[str] | None = None) -> int:
         return _complain(error, USAGE_STATUS)
     except (KeyboardInterrupt, typer.Abort, TrainingInterrupted):
         returned = INTERRUPT_STATUS
+    except SystemExit as stop:
+        return _complain(Exception("terminated; the same command goes on from here"), _status_of(stop))
     except BrokenPipeError:
         # Whoever read our output has left; give the interpreter's last flush a place to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -161,6 +183,10 @@ def run_app(arguments: list[str] | None = None) -> int:
     if returned == INTERRUPT_STATUS:
         return _complain(Exception("interrupted; the same command goes on from here"), INTERRUPT_STATUS)
     return returned if isinstance(returned, int) else 0
+
+
+def _status_of(stop: SystemExit) -> int:
+    return stop.code if isinstance(stop.code, int) else FAILURE_STATUS
 
 
 def _complain(error: BaseException, status: int) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
@@ -15,10 +13,10 @@ NAME = "evaluate-tournament"
 
 
 @task(name="evaluate-tournament: play", cache_policy=NO_CACHE)
-def play(stage: OpenStage[EvaluateTournamentParams]) -> dict[str, Any]:
+def play(stage: OpenStage[EvaluateTournamentParams]) -> None:
     from tasks.evaluate_tournament import run_evaluate_tournament
 
-    return run_evaluate_tournament(stage.params, stage.paths, stage.folder, stage.run)
+    stage.finish(run_evaluate_tournament(stage.params, stage.paths, stage.folder, stage.run))
 
 
 @flow(name=NAME)
@@ -53,5 +51,5 @@ def evaluate_tournament(
     }
     with open_stage(NAME, params, references, profile, reuse, newest_optional=True) as stage:
         if not stage.reused:
-            stage.finish(play(stage))
+            play(stage)
     return stage.result

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
@@ -15,10 +13,10 @@ NAME = "generate-value-set"
 
 
 @task(name="generate-value-set: generate", cache_policy=NO_CACHE)
-def generate(stage: OpenStage[GenerateValueSetParams]) -> dict[str, Any]:
+def generate(stage: OpenStage[GenerateValueSetParams]) -> None:
     from tasks.generate_value_set import run_generate_value_set
 
-    return run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run)
+    stage.finish(run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run))
 
 
 @flow(name=NAME)
@@ -41,5 +39,5 @@ def generate_value_set(
     references = {"sl_policy": sl_policy, "rl_policy": rl_policy}
     with open_stage(NAME, params, references, profile, reuse) as stage:
         if not stage.reused:
-            stage.finish(generate(stage))
+            generate(stage)
     return stage.result

@@ -17,4 +17,9 @@ def serve_gtp(spec: str, size: int | None, seed: int | None, threads: int) -> No
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     player = make_player(spec, Setting(size, seed, threads))
     own: int = getattr(player, "size", DEFAULT_SIZE)
-    serve(GtpEngine(player, size or own), stdin, stdout)
+    try:
+        serve(GtpEngine(player, size or own), stdin, stdout)
+    finally:
+        close = getattr(player, "close", None)  # threads of a search, an external program
+        if close is not None:
+            close()

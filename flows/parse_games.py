@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
@@ -29,10 +28,10 @@ def bundled_games(board_size: int) -> Path:
 
 
 @task(name="parse-games: parse", cache_policy=NO_CACHE)
-def parse(stage: OpenStage[ParseGamesParams]) -> dict[str, Any]:
+def parse(stage: OpenStage[ParseGamesParams]) -> None:
     from tasks.parse_games import run_parse_games
 
-    return run_parse_games(stage.params, stage.paths, stage.folder, stage.run)
+    stage.finish(run_parse_games(stage.params, stage.paths, stage.folder, stage.run))
 
 
 @flow(name=NAME)
@@ -55,5 +54,5 @@ def parse_games(
     references = {"games" if not i else f"games_{i + 1}": place for i, place in enumerate(places)}
     with open_stage(NAME, params, references, profile, reuse) as stage:
         if not stage.reused:
-            stage.finish(parse(stage))
+            parse(stage)
     return stage.result

@@ -9,6 +9,7 @@ from flows.inputs import resolve_inputs
 from flows.params import load_profile, pipeline_params, stage_params
 from flows.params import parse_settings as parse
 from flows.stages import PIPELINE, STAGES, StageName, stage
+from flows.sweep import run_sweep, variants_of
 from tasks.errors import UserError
 from tasks.references import Scope
 
@@ -20,20 +21,26 @@ MANY = ("games",)  # game records may come from several places
 def run_from_command_line(
     name: str, profile: str, settings: list[str], inputs: list[str], from_stage: str | None
 ) -> str:
-    """Run a stage or the pipeline and return its summary. Raises UserError for what was asked wrongly."""
+    """Run a stage or the pipeline and return its summary; several times when a setting lists values.
+
+    Raises UserError for what was asked wrongly.
+    """
     load_profile(profile)
-    values = parse(settings)
-    if name == PIPELINE:
-        arguments = _pipeline_arguments(profile, values, from_stage)
-        known: tuple[str, ...] = PIPELINE_INPUTS
-    else:
-        known = stage(name).all_inputs
-        arguments = _stage_arguments(name, profile, values, from_stage)
+    known: tuple[str, ...] = PIPELINE_INPUTS if name == PIPELINE else stage(name).all_inputs
     references = parse_inputs(inputs, name, known)
-    _check_inputs(name, arguments, references)
+    variants = variants_of(settings, lambda texts: _arguments(name, profile, parse(texts), from_stage))
+    for variant in variants:
+        _check_inputs(name, variant.arguments, references)
     flow = _flow(name)
-    result = flow(**arguments, **references)
-    return str(result.summary)
+    if len(variants) == 1:
+        return str(flow(**variants[0].arguments, **references).summary)
+    return run_sweep(name, variants, lambda arguments: flow(**arguments, **references))
+
+
+def _arguments(name: str, profile: str, values: dict[str, Any], from_stage: str | None) -> dict[str, Any]:
+    if name == PIPELINE:
+        return _pipeline_arguments(profile, values, from_stage)
+    return _stage_arguments(name, profile, values, from_stage)
 
 
 def _check_inputs(name: str, arguments: dict[str, Any], references: dict[str, str | list[str]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from prefect.artifacts import create_markdown_artifact, create_progress_artifact, update_progress_artifact
+from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
 
 from flows.inputs import resolve_inputs
@@ -26,8 +28,21 @@ Params = TypeVar("Params", bound=StageParams)
 log = logging.getLogger(f"{LOGGER}.flows")
 
 
+def show_log_in_prefect() -> None:
+    """Send our log lines to the flow run's page. Not by a setting: a worker imports Prefect before us."""
+    ours = logging.getLogger(LOGGER)
+    if not any(isinstance(handler, APILogHandler) for handler in ours.handlers):
+        ours.addHandler(APILogHandler())
+
+
+show_log_in_prefect()
+
+
 class OpenStage(Generic[Params]):
-    """A stage at work: its function gets `params`, `paths`, `folder` and `run`, `finish` what it returns."""
+    """A stage at work: its function gets `params`, `paths`, `folder` and `run`, `finish` what it returns.
+
+    The Prefect task itself calls `finish`: what is done stays done even if Prefect cannot be told of it.
+    """
 
     def __init__(self, run: StageRun, params: Params, paths: dict[str, Path]) -> None:
         self.run = run
@@ -79,8 +94,9 @@ def prefect_tags() -> dict[str, str]:
     if not identifier:
         return {}
     tags = {"prefect.flow_run_id": str(identifier), "prefect.flow_run_name": str(flow_run.get_name())}
-    url = flow_run.get_flow_run_ui_url() if hasattr(flow_run, "get_flow_run_ui_url") else flow_run.ui_url
-    return tags | ({"prefect.flow_run_url": str(url)} if url else {})
+    url = flow_run.ui_url
+    lasting = os.environ.get("PREFECT_API_URL")  # a temporary server's address is of no use tomorrow
+    return tags | ({"prefect.flow_run_url": str(url)} if url and lasting else {})
 
 
 class ProgressArtifact:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
@@ -15,10 +13,10 @@ NAME = "train-rl-policy"
 
 
 @task(name="train-rl-policy: train", cache_policy=NO_CACHE)
-def train(stage: OpenStage[TrainRlPolicyParams]) -> dict[str, Any]:
+def train(stage: OpenStage[TrainRlPolicyParams]) -> None:
     from tasks.train_rl_policy import run_train_rl_policy
 
-    return run_train_rl_policy(stage.params, stage.paths, stage.folder, stage.run)
+    stage.finish(run_train_rl_policy(stage.params, stage.paths, stage.folder, stage.run))
 
 
 @flow(name=NAME)
@@ -41,5 +39,5 @@ def train_rl_policy(
     references = {"sl_policy": sl_policy, "value_network": value_network}
     with open_stage(NAME, params, references, profile, reuse) as stage:
         if not stage.reused:
-            stage.finish(train(stage))
+            train(stage)
     return stage.result

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
@@ -15,10 +13,10 @@ NAME = "train-rollout-policy"
 
 
 @task(name="train-rollout-policy: fit", cache_policy=NO_CACHE)
-def fit(stage: OpenStage[TrainRolloutPolicyParams]) -> dict[str, Any]:
+def fit(stage: OpenStage[TrainRolloutPolicyParams]) -> None:
     from tasks.train_rollout_policy import run_train_rollout_policy
 
-    return run_train_rollout_policy(stage.params, stage.paths, stage.folder, stage.run)
+    stage.finish(run_train_rollout_policy(stage.params, stage.paths, stage.folder, stage.run))
 
 
 @flow(name=NAME)
@@ -38,5 +36,5 @@ def train_rollout_policy(
     """
     with open_stage(NAME, params, {"games": games}, profile, reuse) as stage:
         if not stage.reused:
-            stage.finish(fit(stage))
+            fit(stage)
     return stage.result

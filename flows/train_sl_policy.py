@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
@@ -15,10 +13,10 @@ NAME = "train-sl-policy"
 
 
 @task(name="train-sl-policy: train", cache_policy=NO_CACHE)
-def train(stage: OpenStage[TrainSlPolicyParams]) -> dict[str, Any]:
+def train(stage: OpenStage[TrainSlPolicyParams]) -> None:
     from tasks.train_sl_policy import run_train_sl_policy
 
-    return run_train_sl_policy(stage.params, stage.paths, stage.folder, stage.run)
+    stage.finish(run_train_sl_policy(stage.params, stage.paths, stage.folder, stage.run))
 
 
 @flow(name=NAME)
@@ -38,5 +36,5 @@ def train_sl_policy(
     """
     with open_stage(NAME, params, {"positions": positions}, profile, reuse) as stage:
         if not stage.reused:
-            stage.finish(train(stage))
+            train(stage)
     return stage.result

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
@@ -15,10 +13,10 @@ NAME = "train-value-network"
 
 
 @task(name="train-value-network: train", cache_policy=NO_CACHE)
-def train(stage: OpenStage[TrainValueNetworkParams]) -> dict[str, Any]:
+def train(stage: OpenStage[TrainValueNetworkParams]) -> None:
     from tasks.train_value_network import run_train_value_network
 
-    return run_train_value_network(stage.params, stage.paths, stage.folder, stage.run)
+    stage.finish(run_train_value_network(stage.params, stage.paths, stage.folder, stage.run))
 
 
 @flow(name=NAME)
@@ -38,5 +36,5 @@ def train_value_network(
     """
     with open_stage(NAME, params, {"value_set": value_set}, profile, reuse) as stage:
         if not stage.reused:
-            stage.finish(train(stage))
+            train(stage)
     return stage.result

@@ -115,8 +115,10 @@ def read_ladder(board: Board, move: int, target: int, max_nodes: int = 10000) ->
 def planes(board: Board, player_colour: bool = False) -> NDArray[numpy.uint8]:
     """uint8[48 or 49, size, size]: the feature planes for the side to move."""
 
-def planes_batch(boards: list[Board], out: NDArray[numpy.uint8] | None = None, threads: int = 1, player_colour: bool = False) -> NDArray[numpy.uint8]:
-    """uint8[n, 48 or 49, size, size], written to `out` if given."""
+def planes_batch(boards: list[Board], out: object = None, threads: int = 1, player_colour: bool = False) -> NDArray[numpy.uint8]:
+    """
+    uint8[n, 48 or 49, size, size]; or written to `out` and that returned: an array of that shape of uint8, float32 or (a torch tensor) bfloat16.
+    """
 
 def symmetry_table(size: int) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None))]:
     """
@@ -212,7 +214,7 @@ class GameBatch:
 class ReplyTable:
     """Replies of the search tree that rollouts may repeat in like contexts."""
 
-    def __init__(self, bits: int = 16) -> None:
+    def __init__(self, bits: int = 13) -> None:
         """2^bits slots"""
 
     def clear(self) -> None: ...
@@ -362,6 +364,13 @@ class SearchParams:
     def use_rollouts(self, arg: bool, /) -> None: ...
 
     @property
+    def use_replies(self) -> bool:
+        """Play the tree's moves in rollouts (with a policy)."""
+
+    @use_replies.setter
+    def use_replies(self, arg: bool, /) -> None: ...
+
+    @property
     def wait_for_priors(self) -> bool:
         """Never descend by placeholder priors."""
 
@@ -432,7 +441,7 @@ class EdgeReport:
         """N_r"""
 
     @property
-    def wins(self) -> int:
+    def wins(self) -> float:
         """W_r"""
 
     @property

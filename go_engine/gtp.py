@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 
@@ -193,13 +194,14 @@ class GtpEngine:
             yield f"play {self._show(move)}\n"
             return
         due = time.monotonic() + request.interval
-        for candidates in self.player.analyse(self.game.with_turn(request.colour)):
-            stopped = interrupted()
-            if stopped or time.monotonic() >= due:
-                yield analysis.format_candidates(candidates, request, size) + "\n"
-                due = time.monotonic() + request.interval
-            if stopped:
-                return
+        with closing(self.player.analyse(self.game.with_turn(request.colour))) as thoughts:
+            for candidates in thoughts:
+                stopped = interrupted()
+                if stopped or time.monotonic() >= due:
+                    yield analysis.format_candidates(candidates, request, size) + "\n"
+                    due = time.monotonic() + request.interval
+                if stopped:
+                    return
 
     # ---- time
 

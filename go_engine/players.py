@@ -7,7 +7,7 @@ and games played side by side are the same games.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -84,8 +84,8 @@ class Analyst(Protocol):
     def candidates(self) -> list[Candidate]:
         """The moves considered for the last `choose`."""
 
-    def analyse(self, board: Board) -> Iterator[list[Candidate]]:
-        """Think on without end; each step is a fraction of a second and gives the candidates so far."""
+    def analyse(self, board: Board) -> Generator[list[Candidate]]:
+        """Think on until closed; each step is a fraction of a second and gives the candidates so far."""
 
 
 class Policy(Protocol):

@@ -30,6 +30,8 @@ class ReplayGame(NamedTuple):
 
 def _integers(values: ArrayLike, what: str) -> NDArray[np.int32]:
     array = np.asarray(values)
+    if array.dtype == np.int32 and array.ndim == 1 and array.flags.c_contiguous:
+        return array
     if array.size == 0 and array.ndim == 1:
         return np.zeros(0, np.int32)
     if array.ndim != 1 or array.dtype.kind not in "iu":

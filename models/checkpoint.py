@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 
 from models.networks import Kind, Network, PolicyNet, ValueNet, build
 
@@ -91,7 +91,7 @@ def write_tensors(path: Path | str, tensors: dict[str, torch.Tensor], header: di
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
     try:
-        save_file(contiguous, partial, metadata={HEADER_KEY: json.dumps(header)})
+        partial.write_bytes(save(contiguous, metadata={HEADER_KEY: json.dumps(header)}))
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

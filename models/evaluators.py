@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 import torch
@@ -16,9 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from models.networks import Network, PolicyNet, ValueNet
+from models.precision import Precision, number_type
 from models.symmetries import SYMMETRIES, restore, transform
 
-Precision = Literal["float32", "bfloat16"]
 Once = Callable[
     [nn.Module, Tensor, int], Tensor
 ]  # (network, planes, symmetry) -> answer in the board's own frame
@@ -29,7 +28,8 @@ class PolicyEvaluator:
     """Move probabilities from a policy network.
 
     `batch` bounds how many positions go through the network at once, whatever the caller hands over.
-    bfloat16 is two to six times as fast where the processor has instructions for it and costs some 3 digits.
+    bfloat16 is two to six times as fast where the processor has instructions for it and keeps some 3 digits;
+    auto takes it there.
     """
 
     def __init__(
@@ -88,8 +88,8 @@ class _Batched:
             raise ValueError(f"symmetries must be 1..{SYMMETRIES}, not {symmetries}")
         self.planes, self.size = net.planes, net.size
         self.symmetries, self.batch, self.device = symmetries, batch, torch.device(device)
-        self.dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
-        self.layout = torch.channels_last if precision == "bfloat16" else torch.contiguous_format
+        self.dtype = number_type(precision, self.device)
+        self.layout = torch.channels_last if self.dtype == torch.bfloat16 else torch.contiguous_format
         own: nn.Module = copy.deepcopy(net).to(self.device, self.dtype)
         self.net = own.to(memory_format=self.layout).eval()  # type: ignore[call-overload]
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from go_engine import Board, RolloutPolicy
 from go_engine.players import RESIGN
 from go_engine.search import Evaluators, Search, ThreadedDrive, run_lockstep
+from go_engine.search_export import summary
 from models.evaluators import PolicyEvaluator, ValueEvaluator
 
 SIMULATIONS = 400
 LEAVES = 8
 EXPANSION_THRESHOLD = 0  # a few hundred simulations cannot wait for the paper's 40 visits before a node grows
-C_PUCT = 2.0
+ANY_SIZE = 9
 
 
 @dataclass
@@ -46,7 +47,7 @@ class SearchPlayer:
         self._game = -1
         self._evaluators = Evaluators(self.policy, self.value)
         self._size = next((net.size for net in (self.policy, self.value) if net is not None), None)
-        self._search(Board(size=self._size or 9), 0)  # refuses bad settings now
+        self._search(Board(size=self.size), 0)  # refuses bad settings now
 
     def new_game(self, size: int, komi: float) -> None:  # noqa: ARG002
         if self._size is not None and size != self._size:
@@ -74,6 +75,21 @@ class SearchPlayer:
         if game in self._drives:
             self._drives.pop(game).close()
         self._searches.pop(game, None)
+
+    @property
+    def size(self) -> int:
+        """The only board size it plays on, or the smallest usual one when it has no network."""
+        return self._size or ANY_SIZE
+
+    def comment(self, game: int) -> str:
+        """What it thinks of the move that it has just chosen in a game."""
+        search = self.search_of(game)
+        return "" if search is None else summary(search)
+
+    def close(self) -> None:
+        """Forget all games and end their threads."""
+        for game in list(self._searches):
+            self.end_game(game)
 
     def drive(self, game: int | None = None) -> ThreadedDrive:
         """The threads behind a game's search (the current one without a number)."""
@@ -105,7 +121,6 @@ class SearchPlayer:
 
     def _search(self, board: Board, game: int) -> Search:
         settings: dict[str, float] = {
-            "c_puct": C_PUCT,
             "expansion_threshold": EXPANSION_THRESHOLD,
             "wait_for_priors": self.policy is not None and self.tree is None,
             "use_policy": self.policy is not None,

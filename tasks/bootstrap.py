@@ -82,9 +82,8 @@ def apply() -> None:
         "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
         "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": str(SERVER_START_SECONDS),
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        # Our own log lines go to Prefect through its API; its console handler would print each a second time,
-        # and a traceback for every error that the command line tells in one line.
-        "PREFECT_LOGGING_EXTRA_LOGGERS": LOGGER,
+        # Our own log lines are printed by us; Prefect's console handler would print more of them, and a
+        # traceback for every error that the command line tells in one line.
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
         "DO_NOT_TRACK": "1",

@@ -19,6 +19,7 @@ from tasks.elo_fit import (
     sum_pairs,
 )
 
+COLUMNS = ("program", "elo", "lower", "upper", "games", "score")
 Anchor = Mapping[str, float] | tuple[str, float]
 
 
@@ -43,7 +44,8 @@ def bayes_elo(
     level: of the intervals, which are normal, from the inverse of the Hessian (BayesElo's `covariance`).
 
     Returns columns program, elo, lower, upper, games, score (points per game, a draw counts half).
-    `.attrs["los"]` is a DataFrame: chance that the program of the row is stronger than that of the column.
+    `.attrs["los"]` is a DataFrame: chance that the program of the row is stronger than that of the column;
+    `.attrs["covariance"]` float64[n, n] is that of the ratings, in the order of the table.
     Programs that no chain of games connects cannot be compared: each such group is rated by itself around 0
     (an anchor moves its own group only), LOS between groups is NaN and `.attrs["groups"]` counts the groups.
 
@@ -54,8 +56,8 @@ def bayes_elo(
     if drawelo < 0 or prior < 0:
         raise ValueError("drawelo and prior must not be negative")
     if not names:
-        none = np.zeros(0)
-        return _table([], none, none, none, none, none, np.zeros((0, 0)), 0)
+        empty = np.zeros((0, 0))
+        return _table([], dict.fromkeys(COLUMNS[1:], np.zeros(0)), empty, empty, 0)
     n = len(names)
     groups = connected_groups(pairs, n)
     if prior == 0:
@@ -73,7 +75,14 @@ def bayes_elo(
     games, score = _games_and_scores(pairs, n)
     los = _superiority(points, covariance)
     los[groups[:, None] != groups[None, :]] = np.nan
-    return _table(names, points, points - half, points + half, games, score, los, int(groups.max()) + 1)
+    columns = {
+        "elo": points,
+        "lower": points - half,
+        "upper": points + half,
+        "games": games,
+        "score": score,
+    }
+    return _table(names, columns, los, covariance, int(groups.max()) + 1)
 
 
 def agresti_coull(wins: float, games: float, level: float = 0.95) -> tuple[float, float]:
@@ -143,21 +152,14 @@ def _anchors(anchor: Anchor | None, names: list[str]) -> dict[int, float]:
 
 
 def _table(
-    names: list[str],
-    elo: Floats,
-    lower: Floats,
-    upper: Floats,
-    games: Floats,
-    score: Floats,
-    los: Floats,
-    groups: int,
+    names: list[str], columns: Mapping[str, Floats], los: Floats, covariance: Floats, groups: int
 ) -> pd.DataFrame:
-    table = pd.DataFrame(
-        {"program": names, "elo": elo, "lower": lower, "upper": upper, "games": games, "score": score}
-    )
-    order = np.lexsort((np.array(names, dtype=str), -elo))
+    """The columns with their attributes, strongest first."""
+    table = pd.DataFrame({"program": names, **columns})
+    order = np.lexsort((np.array(names, dtype=str), -columns["elo"]))
     table = table.iloc[order].reset_index(drop=True)
     ordered = [names[i] for i in order]
     table.attrs["los"] = pd.DataFrame(los[np.ix_(order, order)], index=ordered, columns=ordered)
+    table.attrs["covariance"] = covariance[np.ix_(order, order)]
     table.attrs["groups"] = groups
     return table

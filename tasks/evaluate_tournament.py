@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from go_engine.gtp_client import GtpPlayer, find_program
+from go_engine.gtp_text import most_handicap
 from go_engine.players import BatchPlayer
+from tasks.digests import path_digest
 from tasks.errors import UserError
 from tasks.params import EvaluateTournamentParams
 from tasks.players import Setting, command_line, make_player, needed_inputs, parse_spec
 from tasks.reporting import Reporter
 from tasks.store import write_text
-from tasks.tournament_games import Game, GameResult, Journal, Meeting, schedule
+from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, schedule
 from tasks.tournament_play import Clock, Entrant, Guests, Rules, play_games
 from tasks.tournament_report import (
     conduct,
@@ -35,6 +37,7 @@ from tasks.tournament_report import (
 )
 
 JOURNAL, GAMES, CROSSTABLE, RATINGS = "journal.jsonl", "games", "crosstable.json", "ratings.csv"
+DOES_NOT_MATTER = {"threads", "lanes", "guest_lanes"}  # parameters that change no game
 SEED_STEP = 1_000_003  # between players, so that no two share their random numbers
 
 
@@ -51,24 +54,93 @@ def run_evaluate_tournament(
     left_out += absent
     meetings = pair_up(params, specs, guests)
     entrants = make_entrants(specs, guests, params, setting)
-    games = schedule(meetings)
-    identity = {"params": params.model_dump(mode="json", exclude={"threads", "lanes", "guest_lanes"})}
-    clock = Clock()
+    identity = {
+        "params": params.model_dump(mode="json", exclude=DOES_NOT_MATTER),
+        "inputs": {name: path_digest(path) for name, path in inputs.items()},
+    }
+    tournament = Tournament(params, entrants, meetings, set(guests), run)
     try:
         with Journal(folder / JOURNAL, identity | {"players": [*specs, *guests]}) as journal:
-            play_missing(games, journal, entrants, guests, params, run, clock)
+            tournament.play(journal)
             results = journal.results
     finally:
         for entrant in entrants.values():
             if isinstance(entrant, Guests):
                 entrant.close()
-    unplayed = Counter(guest_of(game, guests) for game in games) - Counter(
-        guest_of(r, guests) for r in results
-    )
-    left_out += [
-        f"{name}: {count} games were not played after its forfeits" for name, count in unplayed.items()
-    ]
-    return report(params, results, left_out, clock, folder, run)
+    left_out += tournament.not_played()
+    return report(params, results, left_out, tournament.clock, folder, run)
+
+
+class Tournament:
+    """The games: first those of the meetings, then those of adaptive pairing. None is played twice."""
+
+    def __init__(
+        self,
+        params: EvaluateTournamentParams,
+        entrants: Mapping[str, Entrant],
+        meetings: Sequence[Meeting],
+        guests: set[str],
+        run: Reporter,
+    ) -> None:
+        self.params, self.entrants, self.meetings, self.guests, self.run = (
+            params,
+            entrants,
+            meetings,
+            guests,
+            run,
+        )
+        self.rules = Rules(params.board_size, params.komi, params.opening_plies, params.seed)
+        self.clock = Clock()
+        self._faults: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+        self._total = sum(meeting.games for meeting in meetings) + params.adaptive_games
+
+    def play(self, journal: Journal) -> None:
+        self._faults.update(r.loser or "" for r in journal.results if r.ending == "forfeit")
+        games = schedule(self.meetings)
+        self._play_missing(games, journal)
+        numbers, openings = len(games), max((game.opening for game in games), default=-1) + 1
+        added = 0
+        while added < self.params.adaptive_games:
+            known = sorted((r for r in journal.results if r.number < numbers + added), key=lambda r: r.number)
+            count = min(self.params.adaptive_round, self.params.adaptive_games - added)
+            candidates = [m for m in self.meetings if not self._retired(m.first, m.second)]
+            if not candidates:
+                break
+            ratings = rate(known, self.params.rating)
+            self._play_missing(
+                more_games(candidates, ratings, count, numbers + added, openings + added // 2), journal
+            )
+            added += count
+
+    def not_played(self) -> list[str]:
+        return [f"{name}: {n} games were not played after its forfeits" for name, n in self._skipped.items()]
+
+    def _play_missing(self, games: Sequence[Game], journal: Journal) -> None:
+        """Those that the journal lacks: first the games among our own players, then those with guests."""
+        done = {result.number for result in journal.results}
+        missing = [game for game in games if game.number not in done]
+        self.run.progress(len(done), self._total, "games")
+        for guests in (False, True):
+            mine = [game for game in missing if (self._guest(game) is not None) == guests]
+            lanes = self.params.guest_lanes if guests else self.params.lanes
+            for ended in play_games(mine, self.entrants, self.rules, lanes, self.clock, self._drop):
+                journal.add(ended)
+                self._faults.update(r.loser or "" for r in ended if r.ending == "forfeit")
+                self.run.progress(len(journal.results), self._total, "games")
+
+    def _drop(self, game: Game) -> bool:
+        """Whether a game is left out because its guest has forfeited too often."""
+        if not self._retired(game.black, game.white):
+            return False
+        self._skipped[max((game.black, game.white), key=lambda name: self._faults[name])] += 1
+        return True
+
+    def _retired(self, *names: str) -> bool:
+        return any(self._faults[name] >= self.params.fault_limit for name in names)
+
+    def _guest(self, game: Game) -> str | None:
+        return next((name for name in (game.black, game.white) if name in self.guests), None)
 
 
 def present_players(
@@ -93,6 +165,8 @@ def present_guests(params: EvaluateTournamentParams) -> tuple[dict[str, list[str
     for name, guest in params.guests.items() if params.guest_games else ():
         if name in params.players:
             raise UserError(f"{name} is the name of a player and of a guest")
+        if not guest.command:
+            continue
         words = parse_spec(f"gtp:{guest.command}").command
         if find_program(words[0]):
             guests[name] = words
@@ -119,7 +193,24 @@ def pair_up(
     pairs = combinations(names, 2)
     if params.pairing == "gauntlet":
         pairs = cast(Any, (pair for pair in combinations(names, 2) if params.challenger in pair))
-    return [Meeting(*pair, count(pair)) for pair in pairs]
+    unknown = [name for name in params.handicaps if name not in names]
+    if unknown:
+        raise UserError(f"handicap for {unknown[0]!r}, who is none of the players: {', '.join(names)}")
+    return [meeting for pair in pairs if (meeting := _meeting(pair, count(pair), params))]
+
+
+def _meeting(pair: tuple[str, str], games: int, params: EvaluateTournamentParams) -> Meeting | None:
+    """A player with handicap takes Black in all its games; two of them do not meet."""
+    stones = {name: params.handicaps[name] for name in pair if name in params.handicaps}
+    if not stones:
+        return Meeting(*pair, games)
+    if len(stones) == 2:
+        return None
+    (black, handicap), *_ = stones.items()
+    if handicap > most_handicap(params.board_size):
+        raise UserError(f"{black}: {handicap} handicap stones do not fit on the board")
+    white = pair[0] if black == pair[1] else pair[1]
+    return Meeting(black, white, games, handicap)
 
 
 def make_entrants(
@@ -149,38 +240,6 @@ def _guest(name: str, words: list[str], params: EvaluateTournamentParams, settin
         return GtpPlayer(argv, name, guest.move_seconds, guest.env)
 
     return Guests(name, make, threads=params.guest_lanes)
-
-
-def play_missing(
-    games: Sequence[Game],
-    journal: Journal,
-    entrants: Mapping[str, Entrant],
-    guests: Mapping[str, list[str]],
-    params: EvaluateTournamentParams,
-    run: Reporter,
-    clock: Clock,
-) -> None:
-    """Play the games that the journal lacks: first those among our own players, then those with guests."""
-    rules = Rules(params.board_size, params.komi, params.opening_plies, params.seed)
-    done = {result.number for result in journal.results}
-    faults = Counter(r.loser for r in journal.results if r.ending == "forfeit")
-    run.progress(len(done), len(games), "games")
-
-    def retired(game: Game) -> bool:
-        return max(faults[game.black], faults[game.white]) >= params.fault_limit
-
-    for with_guests in (False, True):
-        lanes = params.guest_lanes if with_guests else params.lanes
-        mine = [g for g in games if g.number not in done and (guest_of(g, guests) != "") == with_guests]
-        for ended in play_games(mine, entrants, rules, lanes, clock, retired):
-            journal.add(ended)
-            faults.update(r.loser for r in ended if r.ending == "forfeit")
-            run.progress(len(journal.results), len(games), "games")
-
-
-def guest_of(game: Game | GameResult, guests: Mapping[str, list[str]]) -> str:
-    """The guest of a game, or an empty text; of two guests the one that plays Black."""
-    return next((name for name in (game.black, game.white) if name in guests), "")
 
 
 def report(

@@ -14,6 +14,7 @@ from typing import Any
 from datasets.store import remove_parts
 from datasets.value import finish_value_set
 from models.checkpoint import check, read_header
+from tasks.distributed import thread_count
 from tasks.params import GenerateValueSetParams
 from tasks.reporting import Reporter
 from tasks.shard_workers import on_processes
@@ -52,13 +53,20 @@ def run_generate_value_set(
     missing = [shard for shard, report in enumerate(found) if report is None]
     done = sum(sizes) - sum(sizes[shard] for shard in missing)
     run.progress(done, params.positions, f"{len(missing)} of {len(sizes)} shards to make")
-    make = partial(make_shard, params, inputs, folder)
+    make = partial(make_shard, shared_out(params), inputs, folder)
     mapped = map_shards or partial(on_processes, workers=params.workers)
     for report in watched(mapped(make, missing), run):
         found[report["shard"]] = report
         done += report["positions"]
         run.progress(done, params.positions)
     return close(params, folder, [report for report in found if report is not None], run)
+
+
+def shared_out(params: GenerateValueSetParams) -> GenerateValueSetParams:
+    """Every core once: workers that were given no number of threads share them out."""
+    if params.workers == 1 or params.threads:
+        return params
+    return params.model_copy(update={"threads": max(1, thread_count(0) // params.workers)})
 
 
 def watched(reports: Iterable[Report], run: Reporter) -> Iterator[Report]:

@@ -200,7 +200,8 @@ def find_model(name: str, version_or_alias: str) -> ModelPlace:
     files = sorted(folder.rglob("*.safetensors")) if folder.is_dir() else [folder]
     if len(files) != 1:
         raise MlflowException(f"{name} version {found.version} holds {len(files)} safetensors files, not one")
-    return ModelPlace(files[0], found.run_id or None, found.model_id or None)
+    # The SQL registry leaves the version's model_id empty; its source is models:/<model_id>.
+    return ModelPlace(files[0], found.run_id or None, str(found.source).removeprefix("models:/"))
 
 
 def _versions(name: str) -> list[ModelVersion]:

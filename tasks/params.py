@@ -65,8 +65,9 @@ class ComputeParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto: a GPU when there is one.")
-    precision: Literal["float32", "bfloat16"] = Field(
-        "float32", description="bfloat16: mixed precision, weights stay float32; faster where supported."
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "float32",
+        description="bfloat16: mixed precision, weights stay float32; auto: bfloat16 where it is fast.",
     )
     channels_last: bool = Field(
         False, description="Memory layout with the planes innermost; faster, most of all with bfloat16."
@@ -127,6 +128,18 @@ class TrainSlPolicyParams(TrainingParams):
         le=48,
         description="Input planes used, the first of the 48 (ED Table 3 compares 4, 12, 20, 48).",
     )
+
+
+class ValueByStageParams(StageParams):
+    """Fig. 2b: the error of the value network and of rollouts, by stage of the game."""
+
+    games: int = Field(500, ge=1, description="Held-out games used; each gives one position of every stage.")
+    stage_moves: int = Field(30, ge=1, description="Moves that make up one stage of the game.")
+    rollouts: int = Field(100, ge=1, description="Rollouts that one position is judged by.")
+    temperature: float = Field(
+        1.0, gt=0.0, le=10.0, description="Temperature of the networks' moves in their rollouts."
+    )
+    compute: ComputeParams = ComputeParams()
 
 
 class GridPoint(BaseModel):
@@ -369,7 +382,7 @@ class GenerateValueSetParams(SelfPlayParams):
         description="U is drawn from 1 to this on 19x19; scaled with the number of points on smaller boards.",
     )
     sl_temperature: float = Field(
-        1.5, gt=0.0, le=10.0, description="Temperature of the SL policy before move U; above 1 is noisier."
+        1.25, gt=0.0, le=10.0, description="Temperature of the SL policy before move U; above 1 is noisier."
     )
     rl_temperature: float = Field(
         1.0, gt=0.0, le=10.0, description="Temperature of the RL policy after move U; 1 is the policy itself."
@@ -438,7 +451,8 @@ class EvaluateTournamentParams(StageParams):
             "GNU Go level 1": GuestParams(command=f"{GNU_GO} 1"),
             "GNU Go level 10": GuestParams(command=f"{GNU_GO} 10"),
         },
-        description="Name -> external program; one that is not installed is left out, and said so.",
+        description="Name -> external program (empty command: left out); one that is not installed is left "
+        "out, and said so.",
     )
     pairing: Literal["round-robin", "gauntlet"] = Field(
         "round-robin", description="Everybody meets everybody, or the challenger meets all others."
@@ -453,12 +467,26 @@ class EvaluateTournamentParams(StageParams):
     guest_games: int = Field(
         100, ge=0, le=1_000_000, multiple_of=2, description="The same for pairs with a guest; 0: none."
     )
+    adaptive_games: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        multiple_of=2,
+        description="Games added after these, between the pairs that say most about the ratings.",
+    )
+    adaptive_round: int = Field(
+        64, ge=2, le=1_000_000, multiple_of=2, description="Games between two choices of such pairs."
+    )
     komi: float = Field(7.5, ge=-1000.0, le=1000.0, description="Points that White is given.")
     opening_plies: int = Field(
         4,
         ge=0,
         le=100,
         description="Random moves that open a game; each opening is played with both colours.",
+    )
+    handicaps: dict[str, Annotated[int, Field(ge=2, le=9)]] = Field(
+        {},
+        description="Name -> stones of players that take Black and a handicap in all games; komi stays.",
     )
     lanes: int = Field(256, ge=1, le=65_536, description="Games played side by side.")
     guest_lanes: int = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ QUALITY = {
 
 def record_result(run: TrackedRun, result: StageResult) -> None:
     """Queue everything about newly finished work; MLflow's ids are written back to result.json."""
+    from tasks import mlflow_store
+
     _record_inputs(run, result)
     for name, made in result.outputs.items():
         path = result.path(name)
@@ -37,6 +40,8 @@ def record_result(run: TrackedRun, result: StageResult) -> None:
             _queue_model(run, result, name)
         elif path.is_relative_to(run.folder):
             run.log_artifact(path)
+    for model_id, metrics in _ratings_by_model(result).items():
+        run.send(partial(mlflow_store.log_model_metrics, model_id=model_id, metrics=metrics))
     if result.summary:
         run.log_text("summary.md", result.summary)
     run.send(lambda run_id: _keep_ids(result, run_id))
@@ -140,6 +145,17 @@ def _queue_model(run: TrackedRun, result: StageResult, name: str) -> None:
 
     for call in (log_it, register_it, alias_it):
         run.send(call)
+
+
+def _ratings_by_model(result: StageResult) -> dict[str, dict[str, float]]:
+    """A tournament's ratings of players that are one network, to stand beside the network's model."""
+    found: dict[str, dict[str, float]] = {}
+    for player, spec in result.params.get("players", {}).items():
+        taken = result.inputs.get(spec.partition(":")[2].partition(",")[0])
+        rating = result.metrics.get(f"elo/{player}")
+        if taken and taken.model_id and rating is not None and math.isfinite(rating):
+            found.setdefault(taken.model_id, {})[f"elo/{player}"] = rating
+    return found
 
 
 def is_best(holder: dict[str, str] | None, board_size: int, quality: float | None, sign: int) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from go_engine import BLACK, WHITE, Board
 from go_engine.gtp_client import GtpError, GtpPlayer
+from go_engine.gtp_text import handicap_points
 from go_engine.players import RESIGN, RandomPlayer
 from tasks.tournament_games import Ending, Game, GameResult
 
@@ -102,14 +103,25 @@ class Rules:
     def most_plies(self) -> int:
         return PLIES_PER_POINT * self.size * self.size
 
-    def opening(self, number: int) -> list[int]:
-        """The random moves that open games with this opening; the same for the same seed."""
+    def start(self, game: Game) -> Board:
+        """The empty board, or that with the handicap."""
         board = Board(self.size, self.komi)
-        player = RandomPlayer(int(np.random.default_rng([self.seed, number]).integers(2**63)))
-        moves = []
-        for _ in range(self.opening_plies):
-            moves.append(player.choose(board))
-            board.play(moves[-1])
+        if game.handicap:
+            board.setup(black=handicap_points(game.handicap, self.size), to_play=WHITE)
+        return board
+
+    def opening(self, game: Game) -> list[int]:
+        """The random moves that open a game: the same for the same opening, handicap and seed.
+
+        After a handicap, which is the same player's in both games of an opening, the two games differ.
+        """
+        board = self.start(game)
+        key = [self.seed, game.opening, game.number % 2 if game.handicap else 0]
+        player = RandomPlayer(int(np.random.default_rng(key).integers(2**63)))
+        moves: list[int] = []
+        while len(moves) < self.opening_plies and (move := player.choose(board)) != board.pass_move:
+            board.play(move)
+            moves.append(move)
         return moves
 
 
@@ -133,12 +145,17 @@ class _Lane:
 
     def __init__(self, game: Game, rules: Rules, entrants: Mapping[str, Entrant]) -> None:
         self.game, self.rules = game, rules
-        self.board = Board(rules.size, rules.komi)
+        self.board = rules.start(game)
         self.moves: list[int] = []
         self.comments: dict[int, str] = {}
         self.guests = [e for e in (entrants[game.black], entrants[game.white]) if isinstance(e, Guests)]
-        for move in rules.opening(game.opening):
+        for guests in self.guests:
+            for point in np.flatnonzero(self.board.grid()).tolist():
+                guests.observe(game.number, BLACK, point)
+        opening = rules.opening(game)
+        for move in opening:
             self.play(move)
+        self.opening_plies = len(opening)
 
     @property
     def to_move(self) -> str:
@@ -182,14 +199,10 @@ class _Lane:
         fault: str | None = None,
         fault_text: str = "",
     ) -> GameResult:
-        number, opening, black, white = self.game
         return GameResult(
-            number=number,
-            opening=opening,
-            black=black,
-            white=white,
+            **self.game._asdict(),
             moves=self.moves,
-            opening_plies=min(self.rules.opening_plies, len(self.moves)),
+            opening_plies=self.opening_plies,
             winner=winner,
             score=score,
             ending=ending,

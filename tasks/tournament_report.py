@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from go_engine import BLACK, WHITE
+from go_engine.gtp_text import handicap_points
 from go_engine.sgf import write_sgf
 from tasks.elo import agresti_coull, bayes_elo
 from tasks.params import RatingParams
@@ -18,6 +19,7 @@ from tasks.store import write_text
 from tasks.tournament_games import GameResult
 
 BAR_INCHES = 0.45
+MOST_SURE = 0.999  # a likelihood is never shown as certainty
 SLUG = str.maketrans(dict.fromkeys(" /\\:*?\"'<>|,=()", "-"))
 
 
@@ -67,11 +69,17 @@ def crosstable(results: Sequence[GameResult], order: Sequence[str]) -> list[dict
 
 
 def ratings_markdown(ratings: pd.DataFrame) -> str:
-    lines = ["| player | Elo | 95% interval | games | score |", "|---|---:|:---:|---:|---:|"]
-    lines += (
-        f"| {r.program} | {r.elo:.0f} | {r.lower:.0f} to {r.upper:.0f} | {r.games:.0f} | {r.score:.1%} |"
-        for r in ratings.itertuples()
-    )
+    """Ratings, the strongest first; the last column is how sure the place above the next player is."""
+    lines = [
+        "| player | Elo | 95% interval | games | score | above the next |",
+        "|---|---:|:---:|---:|---:|---:|",
+    ]
+    los = ratings.attrs["los"].to_numpy()
+    for place, r in enumerate(ratings.itertuples()):
+        sure = los[place, place + 1] if place + 1 < len(los) else np.nan
+        interval = f"{r.lower:.0f} to {r.upper:.0f}"
+        shown = "" if np.isnan(sure) else f"{min(sure, MOST_SURE):.1%}"
+        lines.append(f"| {r.program} | {r.elo:.0f} | {interval} | {r.games:.0f} | {r.score:.1%} | {shown} |")
     return "\n".join(lines)
 
 
@@ -143,9 +151,8 @@ def conduct(results: Sequence[GameResult]) -> list[str]:
         )
     copies = len(results) - len({(r.black, r.white, tuple(r.moves)) for r in results})
     if copies:
-        lines.append(
-            f"{_games(copies)} {'repeats' if copies == 1 else 'repeat'} another of the same players move by move."
-        )
+        verb = "repeats" if copies == 1 else "repeat"
+        lines.append(f"{_games(copies)} {verb} another of the same players move by move.")
     return lines
 
 
@@ -166,12 +173,13 @@ def write_games(folder: Path, results: Sequence[GameResult], size: int, komi: fl
 
 def _records(games: Sequence[GameResult], size: int, komi: float) -> Iterator[str]:
     for game in games:
-        moves = [(BLACK if i % 2 == 0 else WHITE, move) for i, move in enumerate(game.moves)]
+        moves = game.coloured_moves
+        stones = handicap_points(game.handicap, size) if game.handicap else None
         properties = {"GN": f"game {game.number}, opening {game.opening}"}
         notes = dict(game.comments)
         if game.opening_plies:
             notes[0] = f"The first {game.opening_plies} moves are random."
         if game.fault:
             notes[len(moves)] = f"{notes.get(len(moves), '')}\n{game.fault}: {game.fault_text}".strip()
-        data = write_sgf(size, komi, moves, game.text, game.black, game.white, properties, notes)
+        data = write_sgf(size, komi, moves, game.text, game.black, game.white, properties, notes, stones)
         yield data.decode("utf-8") + "\n"

@@ -304,8 +304,8 @@ def _announce(stage: str, claim: Claim, code: str) -> None:
 
 @contextmanager
 def parent_run(name: str, folder: Path, tags: dict[str, str]) -> Iterator[TrackedRun]:
-    """A run that the stages started inside are nested under."""
-    run = TrackedRun(name, folder, None, tags)
+    """A run that the stages started inside are nested under; itself under the one that is open, if any."""
+    run = TrackedRun(name, folder, _parent.get(), tags)
     run.outbox.add(end_dead_runs)
     token = _parent.set(run)
     try:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from datasets.store import remove_parts
 from models.checkpoint import (
     CheckpointError,
     load_checkpoint,
@@ -87,6 +88,7 @@ def run_train_rl_policy(
     SIGTERM or SIGINT: the same call goes on from there.
     """
     started = time.monotonic()
+    remove_parts(folder)
     with torch_threads(params.threads), stop_on_signal() as stop:
         learner = Learner(params, inputs, folder)
         state = learner.state

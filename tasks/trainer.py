@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from models.networks import Network
+from models.precision import number_type
 from tasks import distributed
 from tasks.batches import BatchSource, Placement, TensorBatch, TimedBatches
 from tasks.errors import UserError
@@ -129,12 +130,11 @@ def prepare(net: Network, compute: ComputeParams, device: torch.device) -> nn.Mo
 
 
 def placement_for(compute: ComputeParams, device: torch.device) -> Placement:
-    dtype = torch.bfloat16 if compute.precision == "bfloat16" else torch.float32
-    return Placement(device, dtype, compute.channels_last)
+    return Placement(device, number_type(compute.precision, device), compute.channels_last)
 
 
 def autocast(compute: ComputeParams, device: torch.device) -> torch.autocast:
-    mixed = compute.precision == "bfloat16"
+    mixed = number_type(compute.precision, device) == torch.bfloat16
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=mixed)
 
 

@@ -101,14 +101,12 @@ def test_an_epoch_has_every_row_once(corpus: Path) -> None:
 
 
 def test_processes_share_an_epoch(corpus: Path) -> None:
-    whole = PositionLoader(corpus / "positions", 1)
-    counts = [
-        sum(PositionLoader(corpus / "positions", 1, rank=rank, world_size=2).source.group_rows[
-            PositionLoader(corpus / "positions", 1, rank=rank, world_size=2)._epoch_groups(0)
-        ])
-        for rank in range(2)
-    ]  # fmt: skip
-    assert whole.rows - 1024 <= sum(counts) <= whole.rows
+    loaders = [PositionLoader(corpus / "positions", 1, rank=rank, world_size=2) for rank in range(2)]
+    shares = [set(loader.order.epoch_groups(0).tolist()) for loader in loaders]
+    assert not shares[0] & shares[1]
+    assert len(shares[0]) == len(shares[1]) == len(loaders[0].source.group_rows) // 2
+    with pytest.raises(DatasetError, match="row groups for 1000 processes"):
+        next(PositionLoader(corpus / "positions", 1, world_size=1000).batches())
 
 
 def test_colour_plane(corpus: Path) -> None:

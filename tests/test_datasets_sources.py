@@ -8,9 +8,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from datasets import GameRecord, RejectedGame, read_games
-from datasets.sources import Limits
+from datasets.reading import READER_FAULT, read_file
+from datasets.sources import Limits, SourceFile
 
 GAME = b"(;SZ[9];B[ee])"
 
@@ -130,6 +133,31 @@ def test_cut_archive_keeps_what_came_before(tmp_path: Path) -> None:
     found = list(read(tmp_path / "a.tar.gz").values())
     assert found.count("game") > 50
     assert "archive cannot be read" in found[-1]
+
+
+SEEDS = {
+    "sgf": b"(;GM[1]FF[4]CA[UTF-8]SZ[9]KM[6.5]HA[2]AB[aa:bb]RE[B+3.5]DT[2001-02-03]BR[3d]"
+    b";W[ee];B[]C[x\\]y](;W[gg])(;W[cc]))",
+    "gib": b"\\HS\n\\[GAMEBLACKNAME=A (5D)\\]\n\\[GAMETAG=S1,G65,W1,Z35,C2016:01:28\\]\n\\HE\n"
+    b"INI 0 1 2 &4\nSTO 0 2 2 15 3\nSKI 0 3\n",
+    "ngf": b"t\n19\nB 7D\nA 6D\ns\n2\n0\n6\n20110812\n480\nWhite wins by 3.5\n3\nPMABBQEEQ\nPMACWEEEE\n",
+}
+PIECES = st.one_of(
+    st.binary(max_size=4), st.sampled_from([b"9" * 30, b"[]", b"(;", b")", b"\n", b"\xb2", b"-1"])
+)
+
+
+@pytest.mark.parametrize("kind", list(SEEDS))
+@given(data=st.data())
+def test_damaged_records_never_make_a_reader_fail(kind: str, data: st.DataObject) -> None:
+    record = bytearray(SEEDS[kind])
+    for _ in range(data.draw(st.integers(1, 6))):
+        place = data.draw(st.integers(0, len(record)))
+        cut = data.draw(st.integers(0, 4))
+        record[place : place + cut] = data.draw(PIECES)
+    found = list(read_file(SourceFile("x", kind, bytes(record)), "simple"))
+    assert found
+    assert not [game for game in found if isinstance(game, RejectedGame) and READER_FAULT in game.reason]
 
 
 def test_missing_and_empty_paths(tmp_path: Path) -> None:

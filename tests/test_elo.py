@@ -102,6 +102,8 @@ def test_intervals_and_superiority_of_two() -> None:
     los = bayes_elo(table([("a", "b", 60, 40, 0)])).attrs["los"]
     assert 0.95 < los.loc["a", "b"] < 1
     assert los.loc["a", "b"] + los.loc["b", "a"] == pytest.approx(1)
+    covariance = bayes_elo(table([("a", "b", 60, 40, 0)])).attrs["covariance"]
+    assert covariance == pytest.approx(covariance[0, 0] * np.array([[1, -1], [-1, 1]]))
 
 
 def test_games_and_scores() -> None:

@@ -8,6 +8,7 @@ import torch
 
 from models.evaluators import PolicyEvaluator, ValueEvaluator
 from models.networks import PolicyNet, ValueNet
+from models.precision import Precision, fast_bfloat16
 
 SIZE = 5
 
@@ -110,3 +111,9 @@ def test_bad_shapes_and_symmetries_are_refused(policy: PolicyNet, planes: np.nda
             PolicyEvaluator(policy).probabilities(bad)
     with pytest.raises(ValueError, match=r"symmetries must be 1\.\.8"):
         PolicyEvaluator(policy, symmetries=9)
+
+
+def test_auto_is_one_of_the_two(policy: PolicyNet, planes: np.ndarray) -> None:
+    given = PolicyEvaluator(policy, precision="auto").probabilities(planes)
+    kind: Precision = "bfloat16" if fast_bfloat16(torch.device("cpu")) else "float32"
+    assert np.array_equal(given, PolicyEvaluator(policy, precision=kind).probabilities(planes))

@@ -81,9 +81,21 @@ def test_batches_are_the_planes_of_each() -> None:
         for threads in (1, 2, 5):
             assert (planes_batch(boards, threads=threads, player_colour=colour) == expected).all()
             out = np.full_like(expected, 7)
-            assert planes_batch(boards, out, threads, colour) is not None
+            assert planes_batch(boards, out, threads, colour) is out
             assert (out == expected).all()
     assert planes_batch([]).shape == (0, 48, 19, 19)
+
+
+def test_batches_as_floats() -> None:
+    boards = [played(9, n, n) for n in range(0, 90, 10)]
+    expected = planes_batch(boards)
+    out = np.full(expected.shape, 7, np.float32)
+    assert planes_batch(boards, out) is out
+    assert (out == expected).all()
+    torch = pytest.importorskip("torch")
+    half = torch.full(expected.shape, 7, dtype=torch.bfloat16)
+    assert planes_batch(boards, half) is half
+    assert (half.float().numpy() == expected).all()
 
 
 def test_batches_longer_than_a_block_and_the_same_board_twice() -> None:
@@ -141,7 +153,7 @@ def test_shared_cases_lie_outside_the_repository() -> None:
 def test_bad_calls() -> None:
     boards = [Board(9), Board(9)]
     good = np.zeros((2, 48, 9, 9), np.uint8)
-    for out in (good.astype(np.int8), good.astype(np.float32), good[:, ::2], good[0], good.tolist(), "x"):
+    for out in (good.astype(np.int8), good.astype(np.float64), good[:, ::2], good[0], good.tolist(), "x"):
         with pytest.raises(TypeError):
             planes_batch(boards, out)  # type: ignore[arg-type]
     for out in (good[:1], np.zeros((2, 49, 9, 9), np.uint8), np.zeros((2, 48, 9, 8), np.uint8)):

@@ -1,6 +1,7 @@
 """The tournament: schedule, journal, games in lock-step, guests that misbehave, tables, interruption."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,11 +21,13 @@ from tasks.evaluate_tournament import JOURNAL, run_evaluate_tournament
 from tasks.params import EvaluateTournamentParams, GuestParams, RatingParams
 from tasks.players import Setting, make_player, needed_inputs, parse_spec
 from tasks.reporting import NullReporter
-from tasks.tournament_games import GameResult, Journal, Meeting, schedule
+from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, schedule
 from tasks.tournament_play import Clock, Rules, play_games
 from tasks.tournament_report import conduct, crosstable, rate, results_table
 
-# A guest that plays the first empty point it knows of until genmove number N, then does what it is told.
+ROOT = Path(__file__).parents[1]
+
+# A guest that passes once, then does what its argument says.
 GUEST = """
 import sys, time, os
 what, size, black, taken, count = sys.argv[1], 5, set(), set(), 0
@@ -83,14 +86,14 @@ def params(**more: Any) -> EvaluateTournamentParams:
         "board_size": 5,
         "players": {"random": "random", "other": "random"},
         "guests": {},
-        "games": 6,
+        "games": 12,
         "threads": 1,
         "opening_plies": 2,
     }
     return EvaluateTournamentParams(**base | more)
 
 
-def guest(what: str, seconds: float = 5.0) -> dict[str, GuestParams]:
+def guest(what: str, seconds: float = 60.0) -> dict[str, GuestParams]:
     command = f"{sys.executable} -c '{GUEST}' {what}"
     return {"guest": GuestParams(command=command, move_seconds=seconds)}
 
@@ -114,8 +117,36 @@ def test_every_opening_is_played_with_both_colours() -> None:
 
 def test_openings_depend_on_seed_and_number_alone() -> None:
     rules = Rules(9, 7.5, 6, seed=3)
-    assert rules.opening(4) == Rules(9, 0.5, 6, seed=3).opening(4)
-    assert len({tuple(rules.opening(k)) for k in range(20)}) == 20
+    games = [Game(2 * k, k, "a", "b") for k in range(20)]
+    assert rules.opening(games[4]) == Rules(9, 0.5, 6, seed=3).opening(Game(1, 4, "c", "d"))
+    assert len({tuple(rules.opening(game)) for game in games}) == 20
+    assert len(Rules(2, 7.5, 100, seed=3).opening(games[0])) < 100
+
+
+def test_handicap_means_black_and_stones(tmp_path: Path) -> None:
+    out = play(tmp_path, board_size=9, handicaps={"random": 4}, games=4)
+    for line in journal_lines(tmp_path)[1:]:
+        assert line["black"] == "random"
+        assert line["handicap"] == 4
+    assert out["metrics"]["games"] == 4
+    record = (tmp_path / "games" / "other--random.sgf").read_bytes()
+    assert record.count(b"HA[4]") == 4
+    assert sgf.Sgf_game.from_bytes(record).get_main_sequence()[1].get_move()[0] == "w"
+    with pytest.raises(UserError, match="4 handicap stones do not fit"):
+        play(tmp_path, handicaps={"random": 4})
+    with pytest.raises(UserError, match="none of the players"):
+        play(tmp_path, handicaps={"nobody": 2})
+
+
+def test_a_guest_is_told_of_handicap(tmp_path: Path) -> None:
+    more: Any = {
+        "board_size": 7,
+        "players": {"random": "random"},
+        "guest_games": 2,
+        "handicaps": {"guest": 3},
+    }
+    out = play(tmp_path, guests=guest("resign"), **more)
+    assert "2 games ended by resignation" in out["summary"]
 
 
 def test_a_players_games_are_asked_for_together() -> None:
@@ -158,6 +189,31 @@ def test_the_cap_ends_a_game() -> None:
     ]
     assert all(len(r.moves) <= rules.most_plies for r in ended)
     assert {r.ending for r in ended} <= {"length", "passes"}
+
+
+def test_adaptive_games_go_where_the_ratings_are_uncertain() -> None:
+    """Equal players with few games between them rather than a pair whose winner is certain."""
+    results = [result(i, "a", "b", BLACK if i % 2 else WHITE) for i in range(20)]
+    results += [result(20 + i, "b", "c", BLACK) for i in range(100)]
+    ratings = rate(results, RatingParams(anchors={}))
+    meetings = [Meeting("a", "b", 20), Meeting("b", "c", 100), Meeting("a", "c", 0)]
+    games = more_games(meetings, ratings, 10, first_number=500, first_opening=50)
+    assert [game.number for game in games] == list(range(500, 510))
+    assert [game.opening for game in games] == [50, 50, 51, 51, 52, 52, 53, 53, 54, 54]
+    assert {frozenset((game.black, game.white)) for game in games} == {frozenset("ab")}
+
+
+def test_an_adaptive_tournament_goes_on_as_if_never_interrupted(tmp_path: Path) -> None:
+    players = dict.fromkeys("abc", "random")
+    more: Any = {"players": players, "games": 2, "adaptive_games": 12, "adaptive_round": 4}
+    whole = play(tmp_path / "a", **more)
+    assert whole["metrics"]["games"] == 18
+    lines = (tmp_path / "a" / JOURNAL).read_bytes().splitlines(keepends=True)
+    for kept in (4, 10, 15):
+        folder = tmp_path / str(kept)
+        folder.mkdir()
+        (folder / JOURNAL).write_bytes(b"".join(lines[:kept]))
+        assert play(folder, **more)["summary"] == whole["summary"]
 
 
 # ---- the journal
@@ -243,15 +299,45 @@ def test_a_tournament_is_the_same_twice_and_goes_on(tmp_path: Path) -> None:
         assert (tmp_path / "c" / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
 
 
+KILLED = """
+import os, sys
+from pathlib import Path
+from tasks.evaluate_tournament import run_evaluate_tournament
+from tasks.params import EvaluateTournamentParams
+from tasks.reporting import NullReporter
+class Dying(NullReporter):
+    def progress(self, done, total, note=""):
+        if done > int(sys.argv[3]): os.kill(os.getpid(), 9)
+params = EvaluateTournamentParams.model_validate_json(sys.argv[1])
+run_evaluate_tournament(params, {}, Path(sys.argv[2]), Dying())
+"""
+
+
+def test_kills_change_nothing(tmp_path: Path) -> None:
+    whole = play(tmp_path / "a", lanes=4)
+    for done in (0, 7):
+        argv = [
+            sys.executable,
+            "-c",
+            KILLED,
+            params(lanes=4).model_dump_json(),
+            str(tmp_path / "b"),
+            str(done),
+        ]
+        assert subprocess.run(argv, cwd=ROOT, check=False, timeout=120).returncode == -9
+    assert len(journal_lines(tmp_path / "b")) - 1 in (8, 9, 10)
+    assert play(tmp_path / "b", lanes=4)["summary"] == whole["summary"]
+
+
 def test_records_can_be_read(tmp_path: Path) -> None:
     out = play(tmp_path)
     text = (tmp_path / out["outputs"]["games"]["path"] / "other--random.sgf").read_bytes()
-    assert text.count(b"(;") == 6
+    assert text.count(b"(;") == 12
     game = sgf.Sgf_game.from_bytes(text)
     assert {game.get_player_name("b"), game.get_player_name("w")} == {"random", "other"}
     assert game.get_komi() == 7.5
     assert game.get_winner() in ("b", "w")
-    assert pd.read_csv(tmp_path / "ratings.csv")["games"].sum() == 12
+    assert pd.read_csv(tmp_path / "ratings.csv")["games"].sum() == 24
 
 
 def test_networks_and_missing_inputs(tmp_path: Path) -> None:
@@ -265,7 +351,7 @@ def test_networks_and_missing_inputs(tmp_path: Path) -> None:
     out = run_evaluate_tournament(params(players=players), inputs, tmp_path / "t", reporter)
     assert "RL is left out: there is no rl_policy" in out["summary"]
     assert set(out["metrics"]) >= {"elo/SL", "elo/rollout", "elo/random", "games", "games/length_cap"}
-    assert out["metrics"]["games"] == 18
+    assert out["metrics"]["games"] == 36
     assert "elo.png" in reporter.figures
 
 
@@ -289,7 +375,14 @@ def test_a_gauntlet(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["crash", "hang", "garbage", "illegal"])
 def test_a_guests_fault_loses_its_game(tmp_path: Path, what: str) -> None:
     players = {"random": "random", "other": "random"}
-    out = play(tmp_path, players=players, guests=guest(what, 1.0), games=2, guest_games=4, guest_lanes=8)
+    out = play(
+        tmp_path,
+        players=players,
+        guests=guest(what, 2.0 if what == "hang" else 60.0),
+        games=2,
+        guest_games=4,
+        guest_lanes=8,
+    )
     games = [line for line in journal_lines(tmp_path)[1:] if "guest" in (line["black"], line["white"])]
     assert len(games) == 8
     for game in games:

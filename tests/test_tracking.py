@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from safetensors.numpy import save_file
 from tasks import bootstrap, lineage, store, tracking
 from tasks.errors import UserError
 from tasks.outbox import Outbox
-from tasks.params import TrainSlPolicyParams
+from tasks.params import EvaluateTournamentParams, TrainSlPolicyParams
 from tasks.recording import is_best
 from tasks.references import Scope, outside, resolve, resolve_any
 from tasks.store import StageResult
@@ -128,6 +129,51 @@ def test_interrupted_work_goes_on_in_its_folder_and_run(games: Path) -> None:
     assert client().get_run(str(run.run_id)).info.status == "FINISHED"
 
 
+def test_finished_work_survives_a_failure_to_report_it(games: Path) -> None:
+    with (  # noqa: PT012
+        pytest.raises(ConnectionError),
+        stage_run(STAGE, PARAMS, {"positions": outside(games)}, profile="demo") as run,
+    ):
+        work(run)
+        raise ConnectionError("Prefect is away")
+    again = train(games, value=2)
+    assert again.reused
+    assert again.metrics == {"test/accuracy": 0.01}
+    assert again.run_id == run.run_id
+    assert again.outputs["sl_policy"].version
+
+
+def test_the_same_work_is_not_done_twice_at_once(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other: list[StageResult] = []
+    thread = Thread(target=lambda: other.append(train(games, value=2)))
+    with stage_run(STAGE, PARAMS, {"positions": outside(games)}, profile="demo") as run:
+        thread.start()
+        thread.join(0.5)
+        assert thread.is_alive()
+        work(run)
+    thread.join()
+    assert other[0].reused
+    assert other[0].folder == str(run.folder)
+    assert "another process does this; waiting" in capsys.readouterr().err
+
+
+def test_ratings_stand_beside_the_models(games: Path) -> None:
+    from tasks.mlflow_store import client
+
+    trained = train(games)
+    model = str(trained.outputs["sl_policy"].model_id)
+    players = EvaluateTournamentParams(
+        board_size=9, players={"the net": "policy:sl_policy", "random": "random"}
+    )
+    taken = {"sl_policy": resolve("sl_policy", trained.folder, None)}
+    with stage_run("evaluate-tournament", players, taken, profile="demo") as run:
+        (run.folder / "table.csv").write_text("")
+        outputs = {"crosstable": {"path": "table.csv", "kind": "artifact"}}
+        run.finish({"outputs": outputs, "metrics": {"elo/the net": 250.0, "elo/random": 0.0}})
+    metrics = {metric.key: metric.value for metric in client().get_logged_model(model).metrics}
+    assert metrics == {"test/accuracy": 0.01, "elo/the net": 250.0}
+
+
 def test_what_the_user_must_mend_leaves_nothing_behind(games: Path) -> None:
     with (
         pytest.raises(UserError),
@@ -199,7 +245,7 @@ def test_references(games: Path) -> None:
     for reference in (str(first.run_id), first.folder, str(first.path("sl_policy"))):
         assert resolve("sl_policy", reference, scope) == by_newest
     for reference in ("alphago-sl-policy", "alphago-sl-policy@latest"):
-        assert resolve("sl_policy", reference, scope, tracking.find_model).digest == by_newest.digest
+        assert resolve("sl_policy", reference, scope, tracking.find_model) == by_newest
     with pytest.raises(UserError, match="of profile paper on 9x9"):
         resolve("sl_policy", "", Scope("paper", 9))
     with pytest.raises(UserError, match="no file or folder"):

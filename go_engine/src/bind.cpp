@@ -10,6 +10,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <mutex>
 #include <optional>
 
 #include "board.hpp"
@@ -180,42 +181,68 @@ PlaneArray planes(const go::Board& board, bool player_colour) {
   return out;
 }
 
-// The caller's array of planes [count, planes, size, size], or a new one.
+constexpr nb::dlpack::dtype kBfloat16{static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
+constexpr std::uint16_t kBfloat16One = 0x3f80;
+
+// The caller's array of planes: bytes, or what a network takes (numpy has no bfloat16, but torch's tensors come as
+// well).
 using OutArray = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
-nb::object planes_out(std::optional<OutArray> given, std::size_t count, int size, bool player_colour) {
-  const std::size_t shape[4] = {count, static_cast<std::size_t>(go::plane_count(player_colour)),
-                                static_cast<std::size_t>(size), static_cast<std::size_t>(size)};
-  if (!given) return nb::cast(new_bytes({shape[0], shape[1], shape[2], shape[3]}));
-  for (std::size_t i = 0; i < 4; ++i) {
-    if (given->shape(i) != shape[i]) {
-      throw std::invalid_argument("out has " + std::to_string(given->shape(i)) + " entries along axis " +
+using AnyOut = nb::ndarray<nb::ndim<4>, nb::c_contig, nb::device::cpu>;
+
+void check_shape(const AnyOut& out, const std::array<std::size_t, 4>& shape) {
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (out.shape(i) != shape[i]) {
+      throw std::invalid_argument("out has " + std::to_string(out.shape(i)) + " entries along axis " +
                                   std::to_string(i) + ", not " + std::to_string(shape[i]));
     }
   }
-  return nb::cast(*given);
 }
 
-nb::object planes_batch(const nb::list& boards, std::optional<OutArray> out, int threads, bool player_colour) {
+// Writes the planes of every board, one after the other, as numbers 0 and `one` of type T.
+template <typename T>
+void write_batch(const std::vector<const go::Board*>& boards, bool player_colour, int threads, T* to, T one) {
   constexpr std::size_t kCopied = 256; // boards copied at a time, so that other Python threads may play on meanwhile
-  const std::size_t count = nb::len(boards);
-  const int size = count > 0 ? nb::cast<const go::Board&>(boards[0]).size() : go::kMaxSize;
-  nb::object result = planes_out(out, count, size, player_colour);
-  std::uint8_t* to = nb::cast<OutArray>(result).data();
-  const std::size_t bytes = static_cast<std::size_t>(go::plane_count(player_colour)) * size * size;
+  constexpr int kBlock = 4;
   std::vector<go::Board> copies;
-  for (std::size_t begin = 0; begin < count; begin += kCopied) {
-    const std::size_t end = std::min(count, begin + kCopied);
+  for (std::size_t begin = 0; begin < boards.size(); begin += kCopied) {
+    const std::size_t end = std::min(boards.size(), begin + kCopied);
     copies.clear();
-    for (std::size_t i = begin; i < end; ++i) {
-      copies.push_back(nb::cast<const go::Board&>(boards[i]));
-      if (copies.back().size() != size) throw std::invalid_argument("boards of different sizes in one batch");
-    }
+    for (std::size_t i = begin; i < end; ++i) copies.push_back(*boards[i]);
     nb::gil_scoped_release release;
-    go::parallel_for(static_cast<int>(copies.size()), 4, threads, [&](int first, int last) {
-      for (int i = first; i < last; ++i) go::write_planes(copies[i], player_colour, to + (begin + i) * bytes);
+    go::parallel_for(static_cast<int>(copies.size()), kBlock, threads, [&](int first, int last) {
+      for (int i = first; i < last; ++i) {
+        const std::size_t cells = static_cast<std::size_t>(go::plane_count(player_colour)) * copies[i].pass_move();
+        go::Features(copies[i]).write(player_colour, 0, to + (begin + i) * cells, one);
+      }
     });
   }
-  return result;
+}
+
+nb::object planes_batch(const nb::list& list, nb::object out, int threads, bool player_colour) {
+  std::vector<const go::Board*> boards;
+  for (const nb::handle item : list) {
+    boards.push_back(&nb::cast<const go::Board&>(item));
+    if (boards.back()->size() != boards.front()->size()) {
+      throw std::invalid_argument("boards of different sizes in one batch");
+    }
+  }
+  const std::size_t size = boards.empty() ? go::kMaxSize : boards.front()->size();
+  const std::size_t planes = go::plane_count(player_colour);
+  if (out.is_none()) out = nb::cast(new_bytes({boards.size(), planes, size, size}));
+  AnyOut array;
+  if (!nb::try_cast<AnyOut>(out, array, false))
+    throw nb::type_error("out must be a writable C-contiguous array [n, planes, size, size]");
+  check_shape(array, {boards.size(), planes, size, size});
+  if (array.dtype() == nb::dtype<std::uint8_t>()) {
+    write_batch<std::uint8_t>(boards, player_colour, threads, static_cast<std::uint8_t*>(array.data()), 1);
+  } else if (array.dtype() == nb::dtype<float>()) {
+    write_batch<float>(boards, player_colour, threads, static_cast<float*>(array.data()), 1.0F);
+  } else if (array.dtype() == kBfloat16) {
+    write_batch<std::uint16_t>(boards, player_colour, threads, static_cast<std::uint16_t*>(array.data()), kBfloat16One);
+  } else {
+    throw nb::type_error("out must be of uint8, float32 or bfloat16");
+  }
+  return out;
 }
 
 // Does the move, legal for to_play, catch the enemy chain (of two liberties) or save the own one (of one)?
@@ -249,11 +276,11 @@ void bind_planes(nb::module_& m) {
         "to get away.");
   m.def("planes", &planes, "board"_a, "player_colour"_a = false,
         "uint8[48 or 49, size, size]: the feature planes for the side to move.");
-  m.def("planes_batch", &planes_batch, "boards"_a, "out"_a.noconvert() = nb::none(), "threads"_a = 1,
-        "player_colour"_a = false,
-        nb::sig("def planes_batch(boards: list[Board], out: NDArray[numpy.uint8] | None = None, threads: int = 1, "
-                "player_colour: bool = False) -> NDArray[numpy.uint8]"),
-        "uint8[n, 48 or 49, size, size], written to `out` if given.");
+  m.def("planes_batch", &planes_batch, "boards"_a, "out"_a = nb::none(), "threads"_a = 1, "player_colour"_a = false,
+        nb::sig("def planes_batch(boards: list[Board], out: object = None, threads: int = 1, player_colour: bool = "
+                "False) -> NDArray[numpy.uint8]"),
+        "uint8[n, 48 or 49, size, size]; or written to `out` and that returned: an array of that shape of uint8, "
+        "float32 or (a torch tensor) bfloat16.");
   m.def(
       "symmetry_table",
       [](int size) {
@@ -372,6 +399,14 @@ using Indices = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::d
 using Seeds = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using MoveProbabilities = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// Work on a batch: without the interpreter lock, but by one Python thread at a time. (Unlocked in reverse order, so
+// that nobody waits for the interpreter while holding the batch.)
+struct Alone {
+  explicit Alone(const go::GameBatch& batch) : guard(batch.mutex()) {}
+  nb::gil_scoped_release unlocked;
+  std::lock_guard<std::mutex> guard;
+};
+
 // Checks a list of game numbers and returns its length.
 int checked(const go::GameBatch& batch, const Indices& indices) {
   const int n = static_cast<int>(indices.shape(0));
@@ -408,7 +443,7 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>> game_planes(const go::GameBatc
   }
   std::uint8_t* data = out->data();
   {
-    nb::gil_scoped_release unlocked;
+    const Alone alone(batch);
     batch.planes(indices.data(), n, player_colour, data, threads);
   }
   return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<4>>(*out);
@@ -422,7 +457,7 @@ nb::ndarray<nb::numpy, bool, nb::ndim<2>> game_mask(const go::GameBatch& batch, 
   auto* owned = new bool[shape[0] * shape[1] + 1];
   nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
   {
-    nb::gil_scoped_release unlocked;
+    const Alone alone(batch);
     write(n, owned);
   }
   return nb::ndarray<nb::numpy, bool, nb::ndim<2>>(owned, 2, shape, owner);
@@ -440,7 +475,7 @@ nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>> game_sample(const go::GameBatc
   }
   std::vector<std::int32_t> moves(n);
   {
-    nb::gil_scoped_release unlocked;
+    const Alone alone(batch);
     batch.sample(indices.data(), n, probabilities.data(), temperature, seeds.data(), moves.data(), threads);
   }
   return to_numpy<std::int32_t, 1>(std::move(moves), {static_cast<std::size_t>(n)});
@@ -481,16 +516,22 @@ void bind_game_batch(nb::module_& m) {
           [](GameBatch& b, const Indices& indices, const Indices& moves) {
             const int n = checked(b, indices);
             require_length(moves.shape(0), n, "moves");
-            nb::gil_scoped_release unlocked;
+            const Alone alone(b);
             b.play(indices.data(), moves.data(), n);
           },
           "indices"_a, "moves"_a,
           "Plays moves[k] in game indices[k]. Raises IllegalMoveError naming the game; games before it in the list "
           "have then been played.")
       .def(
-          "reset", [](GameBatch& b, const Indices& indices) { b.reset(indices.data(), checked(b, indices)); },
+          "reset",
+          [](GameBatch& b, const Indices& indices) {
+            const int n = checked(b, indices);
+            const Alone alone(b);
+            b.reset(indices.data(), n);
+          },
           "indices"_a, "Starts these games anew.")
-      .def("planes", &game_planes, "indices"_a, "out"_a = nb::none(), "player_colour"_a = false, "threads"_a = 1,
+      .def("planes", &game_planes, "indices"_a, "out"_a.noconvert() = nb::none(), "player_colour"_a = false,
+           "threads"_a = 1,
            "uint8[m, 48 or 49, size, size] for the side to play; `out` may have more rows than there are games.")
       .def(
           "sensible",
@@ -510,7 +551,11 @@ void bind_game_batch(nb::module_& m) {
           "moves",
           [](const GameBatch& b, int game) {
             b.check_indices(&game, 1);
-            std::vector<std::int32_t> moves = b.moves(game);
+            std::vector<std::int32_t> moves;
+            {
+              const Alone alone(b);
+              moves = b.moves(game);
+            }
             const std::size_t n = moves.size();
             return to_numpy<std::int32_t, 1>(std::move(moves), {n});
           },
@@ -525,7 +570,10 @@ void bind_game_batch(nb::module_& m) {
             const int n = checked(b, indices);
             require_length(seeds.shape(0), n, "seeds");
             std::vector<std::int32_t> moves(n);
-            b.sample_legal(indices.data(), n, seeds.data(), moves.data());
+            {
+              const Alone alone(b);
+              b.sample_legal(indices.data(), n, seeds.data(), moves.data());
+            }
             return to_numpy<std::int32_t, 1>(std::move(moves), {static_cast<std::size_t>(n)});
           },
           "indices"_a, "seeds"_a, "int32[m]: a point drawn uniformly among the legal ones, -1 where none is legal.")
@@ -533,6 +581,7 @@ void bind_game_batch(nb::module_& m) {
           "board",
           [](const GameBatch& b, int game) {
             b.check_indices(&game, 1);
+            const Alone alone(b);
             return go::Board(b.board(game));
           },
           "game"_a, "A copy of one game's board.");
@@ -942,6 +991,7 @@ void bind_search_parts(nb::module_& m) {
       .def_rw("use_policy", &go::SearchParams::use_policy, "Ask the policy network for priors.")
       .def_rw("use_value", &go::SearchParams::use_value, "Ask the value network.")
       .def_rw("use_rollouts", &go::SearchParams::use_rollouts, "Play rollouts.")
+      .def_rw("use_replies", &go::SearchParams::use_replies, "Play the tree's moves in rollouts (with a policy).")
       .def_rw("wait_for_priors", &go::SearchParams::wait_for_priors, "Never descend by placeholder priors.")
       .def_rw("resign_threshold", &go::SearchParams::resign_threshold, "Resign when no good move has a higher Q.")
       .def_rw("seed", &go::SearchParams::seed, "Seed of rollouts and symmetries.")

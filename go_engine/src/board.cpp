@@ -63,8 +63,11 @@ void HashSet::insert(std::uint64_t key) {
   }
 }
 
-Board::Board(int size, double komi, KoRule ko_rule) : position_(size), komi_(komi), ko_rule_(ko_rule) {
+Board::Board(int size, double komi, KoRule ko_rule) : position_(size), komi_(komi), ko_rule_(ko_rule) { remember(); }
+
+void Board::remember() {
   history_.insert(history_key(position_.hash(), to_play_));
+  most_stones_ = std::max(most_stones_, position_.stones());
 }
 
 // Positional superko compares stones only; situational superko also who is to move.
@@ -72,11 +75,11 @@ std::uint64_t Board::history_key(std::uint64_t stones, Colour next) const {
   return ko_rule_ == KoRule::kSituational && next == kWhite ? stones ^ Zobrist::keys().white_to_play : stones;
 }
 
-// Would this (otherwise legal) move bring an earlier position back? As long as nothing has ever been taken and nothing
-// is taken now, the number of stones only grows, so it cannot.
+// Would this (otherwise legal) move bring an earlier position back? Not if it takes nothing and so leaves more stones
+// on the board than there ever were.
 bool Board::repeats(Point p, Colour colour) const {
   if (ko_rule_ == KoRule::kSimple) return false;
-  if (position_.captured_stones() == 0 && position_.neighbours(p, opponent(colour)) == 0) return false;
+  if (position_.stones() >= most_stones_ && !position_.captures(p, colour)) return false;
   return history_.contains(history_key(position_.hash_after(p, colour), opponent(colour)));
 }
 
@@ -132,7 +135,7 @@ int Board::apply(int move, Colour colour) {
   to_play_ = opponent(colour);
   move_before_last_ = last_move_;
   last_move_ = move;
-  if (ko_rule_ != KoRule::kSimple) history_.insert(history_key(position_.hash(), to_play_));
+  if (ko_rule_ != KoRule::kSimple) remember();
   return taken;
 }
 
@@ -173,7 +176,8 @@ void Board::setup(const std::vector<int>& black, const std::vector<int>& white, 
   passes_ = 0;
   last_taken_count_ = 0;
   history_.clear();
-  history_.insert(history_key(position_.hash(), to_play_));
+  most_stones_ = 0;
+  remember();
 }
 
 Board Board::from_text(const std::string& diagram, double komi, KoRule ko_rule) {

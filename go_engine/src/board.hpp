@@ -83,6 +83,7 @@ public:
 
 private:
   int apply(int move, Colour colour);
+  void remember();
   std::uint64_t history_key(std::uint64_t stones, Colour next) const;
 
   Position position_;
@@ -97,6 +98,7 @@ private:
   std::size_t last_taken_count_ = 0;
   std::array<std::int32_t, kMaxPoints> played_at_{}; // move number at which a stone was played, 0 for none
   HashSet history_;
+  int most_stones_ = 0; // on the board, in any position of the history
 };
 
 // "E5" for a move on a board of this size, "pass" for the pass (GTP's vertices: no I, rows from the bottom).

@@ -67,7 +67,9 @@ int sample_sensible(const Board& board, const float* probabilities, double tempe
 
 GameBatch::GameBatch(int count, int size, double komi, KoRule ko_rule, int max_plies)
     : fresh_(size, komi, ko_rule), max_plies_(max_plies > 0 ? max_plies : 2 * size * size) {
-  if (count < 0) throw std::invalid_argument("a batch cannot hold " + std::to_string(count) + " games");
+  if (count < 0 || count > kMaxGames) {
+    throw std::invalid_argument("a batch cannot hold " + std::to_string(count) + " games");
+  }
   if (max_plies < 0) throw std::invalid_argument("max_plies " + std::to_string(max_plies) + " is negative");
   boards_.assign(count, fresh_);
   moves_.resize(count);

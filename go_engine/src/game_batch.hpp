@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "board.hpp"
@@ -19,6 +20,8 @@ int sample_sensible(const Board& board, const float* probabilities, double tempe
 
 class GameBatch {
 public:
+  static constexpr int kMaxGames = 1 << 16; // some 20 kB each
+
   // `max_plies` = 0 takes the usual cap of 2 * size * size.
   GameBatch(int count, int size, double komi, KoRule ko_rule, int max_plies);
 
@@ -53,11 +56,14 @@ public:
   // A point drawn uniformly among the legal ones, own eyes included; -1 where no point is legal.
   void sample_legal(const std::int32_t* indices, int n, const std::uint64_t* seeds, std::int32_t* out) const;
 
+  // For callers on several threads: the batch itself locks nothing.
+  std::mutex& mutex() const { return mutex_; }
   void check_indices(const std::int32_t* indices, int n) const; // throws std::out_of_range
 
 private:
   void refresh(int game);
 
+  mutable std::mutex mutex_;
   Board fresh_;
   int max_plies_;
   std::vector<Board> boards_;

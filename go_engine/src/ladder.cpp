@@ -47,9 +47,10 @@ bool LadderReader::got_away(Point target) {
 
 // Hunted to move, the target in atari.
 bool LadderReader::caught(Point target) {
+  if (saves(position_.chain(target).atari_liberty(), target)) return false; // mostly so: no need to look for chasers
   Point moves[kMaxMoves];
   const int count = rescues(target, moves);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 1; i < count; ++i) {
     if (saves(moves[i], target)) return false;
   }
   return true;

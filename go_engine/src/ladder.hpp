@@ -21,8 +21,8 @@ public:
   // Does `move`, legal for the chain at `target` which has one liberty, save it?
   bool escapes(Point move, Point target);
   int nodes() const { return nodes_; } // that the last question took
-  // The moves that may save a chain in atari: its last liberty, and those that take a chain in atari next to it, which
-  // need not be legal. `moves` has room for kMaxMoves; returns their number.
+  // The moves that may save a chain in atari: its last liberty first, then those that take a chain in atari next to it,
+  // which need not be legal. `moves` has room for kMaxMoves; returns their number.
   int rescues(Point target, Point* moves) const;
 
 private:

@@ -1,5 +1,6 @@
 #include "planes.hpp"
 
+#include <algorithm>
 #include <bitset>
 #include <cstring>
 
@@ -183,14 +184,18 @@ void Features::add_ladders(const Board& board, const ChainTable& chains) {
   }
 }
 
-void Features::write(bool player_colour, int symmetry, std::uint8_t* out) const {
+template <typename T> void Features::write(bool player_colour, int symmetry, T* out, T one) const {
   const int area = size_ * size_;
   const MoveMap& map = symmetry_map(size_, symmetry);
-  std::memset(out, 0, static_cast<std::size_t>(plane_count(player_colour)) * area);
-  std::memset(out + kOnes * area, 1, area);
-  if (player_colour && black_) std::memset(out + kPlayerBlack * area, 1, area);
-  for (int i = 0; i < count_; ++i) out[ones_[i].plane * area + map[ones_[i].move]] = 1;
+  std::fill_n(out, plane_count(player_colour) * area, T{});
+  std::fill_n(out + kOnes * area, area, one);
+  if (player_colour && black_) std::fill_n(out + kPlayerBlack * area, area, one);
+  for (int i = 0; i < count_; ++i) out[ones_[i].plane * area + map[ones_[i].move]] = one;
 }
+
+template void Features::write(bool, int, std::uint8_t*, std::uint8_t) const;
+template void Features::write(bool, int, std::uint16_t*, std::uint16_t) const;
+template void Features::write(bool, int, float*, float) const;
 
 void Features::write_packed(bool player_colour, int symmetry, std::uint8_t* out) const {
   const int area = size_ * size_;

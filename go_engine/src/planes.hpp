@@ -37,8 +37,9 @@ class Features {
 public:
   explicit Features(const Board& board);
 
-  // Writes uint8[planes, size, size] of zeros and ones, moved by symmetry k (see symmetry.hpp).
-  void write(bool player_colour, int symmetry, std::uint8_t* out) const;
+  // Writes [planes, size, size] of zeros and ones, moved by symmetry k (see symmetry.hpp). T is std::uint8_t, float, or
+  // std::uint16_t for 16-bit floats; `one` is 1 in that form, and 0 is all bits clear in each.
+  template <typename T> void write(bool player_colour, int symmetry, T* out, T one = 1) const;
   // The same, eight cells a byte, the first in the highest bit; the last byte is filled up with zeros.
   void write_packed(bool player_colour, int symmetry, std::uint8_t* out) const;
 

@@ -11,7 +11,6 @@ void Position::clear(int size) {
   ko_ = kNoPoint;
   ko_colour_ = kEmpty;
   empty_count_ = 0;
-  captured_stones_ = 0;
   colour_.fill(kWall);
   around_.fill(0);
   head_.fill(kNoPoint);
@@ -126,7 +125,6 @@ int Position::play(Point p, Colour c) {
     ko_ = last;
     ko_colour_ = enemy;
   }
-  captured_stones_ += static_cast<std::uint32_t>(taken);
   return taken;
 }
 
@@ -136,7 +134,6 @@ int Position::play(Point p, Colour c, Undo& undo) {
   undo.ko = ko_;
   undo.ko_colour = ko_colour_;
   undo.hash = hash_;
-  undo.captured_stones = captured_stones_;
   undo.empty_index = empty_index_[p];
   undo.self = {head_[p], next_[p], chain_[p]};
   undo.count = 0;
@@ -191,7 +188,6 @@ void Position::undo(const Undo& undo) {
   ko_ = undo.ko;
   ko_colour_ = undo.ko_colour;
   hash_ = undo.hash;
-  captured_stones_ = undo.captured_stones;
 }
 
 // Puts a taken chain back, the reverse of `capture`: its stones are still tied in their ring.

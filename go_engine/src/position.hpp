@@ -52,18 +52,19 @@ public:
   Point ko() const { return ko_; }                             // point of a simple ko just taken, else kNoPoint
   Colour ko_colour() const { return ko_colour_; }              // who may not play there now
   std::uint64_t hash() const { return hash_; }
+  int stones() const { return geometry_->moves - empty_count_; }
   int empty_count() const { return empty_count_; }
   Point empty(int i) const { return empty_[i]; } // the empty points in no particular order
   int neighbours(Point p, Colour c) const {
     return (around_[p] >> kShift[c]) & 0xf;
   } // the edge counts for both colours
-  std::uint32_t captured_stones() const { return captured_stones_; } // taken since clear, by both sides
 
   // The rules. `legal` knows suicide and simple ko; superko needs the history that Board keeps.
   bool legal(Point p, Colour c) const;
   bool suicide(Point p, Colour c) const;
-  bool eye(Point p, Colour c) const; // own stones around, at most one enemy diagonal, none at the edge
-  int play(Point p, Colour c);       // assumes legal; returns the number of stones taken
+  bool captures(Point p, Colour c) const; // would a stone there take something?
+  bool eye(Point p, Colour c) const;      // own stones around, at most one enemy diagonal, none at the edge
+  int play(Point p, Colour c);            // assumes legal; returns the number of stones taken
 
   // Play and take back in reverse order, for readers: cheaper than a copy a move.
   struct Undo;
@@ -96,7 +97,6 @@ private:
   Point ko_;
   Colour ko_colour_;
   std::uint16_t empty_count_;
-  std::uint32_t captured_stones_;
   std::array<std::uint8_t, kMaxPoints + 3> colour_;
   std::array<std::uint16_t, kMaxPoints>
       around_;                         // packed counts of the four neighbours: black, white, empty (4 bits each)
@@ -119,7 +119,6 @@ struct Position::Undo {
   Point ko;
   Colour ko_colour;
   std::uint64_t hash;
-  std::uint32_t captured_stones;
   std::uint16_t empty_index;
   Neighbour self; // what stood in the tables at the point itself
   int count;
@@ -141,6 +140,15 @@ inline bool Position::legal(Point p, Colour c) const {
   if (colour_[p] != kEmpty) return false;
   if (p == ko_ && c == ko_colour_) return false;
   return !suicide(p, c);
+}
+
+inline bool Position::captures(Point p, Colour c) const {
+  if (neighbours(p, opponent(c)) == 0) return false;
+  for (int offset : geometry_->neighbour) {
+    const Point q = static_cast<Point>(p + offset);
+    if (colour_[q] == opponent(c) && chain_[head_[q]].in_atari()) return true;
+  }
+  return false;
 }
 
 inline bool Position::eye(Point p, Colour c) const {

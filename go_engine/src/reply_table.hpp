@@ -18,9 +18,11 @@
 
 namespace go {
 
+inline constexpr double kReplyProbability = 0.9; // with which a rollout of the search takes a reply that fits
+
 class ReplyTable {
 public:
-  static constexpr int kDefaultBits = 16;
+  static constexpr int kDefaultBits = 13; // small enough to stay in a near cache
 
   explicit ReplyTable(int bits = kDefaultBits); // 2^bits slots; throws std::invalid_argument out of 4..30
   ReplyTable(const ReplyTable&) = delete;

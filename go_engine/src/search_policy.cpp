@@ -14,12 +14,12 @@ void tree_priors(const RolloutPolicy& policy, const Board& board, PriorList& lis
   share_priors(list, board.pass_move(), 1, [&](int move) { return probabilities[move]; });
 }
 
-int policy_rollout(const RolloutPolicy& policy, const Board& board, Random& random) {
-  return RolloutState(policy, board).finish(random, playout_cap(board.size())).winner;
-}
-
 int Search::rollout(const Board& board, Random& random) const {
-  if (rollout_policy_ != nullptr) return policy_rollout(*rollout_policy_, board, random);
+  if (rollout_policy_ != nullptr) {
+    RolloutState state(*rollout_policy_, board);
+    if (replies_ != nullptr) state.use_replies(replies_.get(), kReplyProbability);
+    return state.finish(random, playout_cap(board.size())).winner;
+  }
   Position position = board.position();
   return random_playout(position, board.to_play(), board.passes(), board.komi(), random).winner;
 }

@@ -34,9 +34,9 @@ inline float decode_prior(std::uint16_t code) {
 // What an edge holds: counts and sums of rollouts and of values, seen by the player who chooses the edge.
 struct EdgeCounts {
   std::int32_t rollouts = 0; // N_r
-  std::int32_t wins = 0;     // W_r, wins minus losses
+  float wins = 0;            // W_r, wins minus losses
   std::int32_t values = 0;   // N_v
-  double value_sum = 0;      // W_v
+  float value_sum = 0;       // W_v
 };
 
 struct Edge {
@@ -57,30 +57,34 @@ struct Edge {
   }
   void forget_value() { move_flag.fetch_and(kValueAsked - 1, std::memory_order_relaxed); }
 
-  void add_rollouts(int count, int wins) {
-    rollout_word.fetch_add((static_cast<std::uint64_t>(count) << 32) + static_cast<std::uint64_t>(std::int64_t{wins}),
-                           std::memory_order_relaxed);
+  void add_rollouts(int count, double wins) {
+    rollout_word.fetch_add(pack<kWins>(count, wins), std::memory_order_relaxed);
   }
-  void add_value(double value) {
-    const auto fixed = static_cast<std::int64_t>(std::llround(value * kValueUnit));
-    value_word.fetch_add((std::uint64_t{1} << kSumBits) + static_cast<std::uint64_t>(fixed), std::memory_order_relaxed);
-  }
+  void add_value(double value) { value_word.fetch_add(pack<kValues>(1, value), std::memory_order_relaxed); }
   EdgeCounts counts() const {
-    const std::uint64_t r = rollout_word.load(std::memory_order_relaxed);
-    const std::uint64_t v = value_word.load(std::memory_order_relaxed);
-    const auto wins = static_cast<std::int32_t>(r);
-    const std::int64_t sum = static_cast<std::int64_t>(v << (64 - kSumBits)) >> (64 - kSumBits);
     EdgeCounts counts;
-    counts.rollouts = static_cast<std::int32_t>((r - static_cast<std::uint64_t>(std::int64_t{wins})) >> 32);
-    counts.wins = wins;
-    counts.values = static_cast<std::int32_t>((v - static_cast<std::uint64_t>(sum)) >> kSumBits);
-    counts.value_sum = static_cast<double>(sum) / kValueUnit;
+    unpack<kWins>(rollout_word.load(std::memory_order_relaxed), counts.rollouts, counts.wins);
+    unpack<kValues>(value_word.load(std::memory_order_relaxed), counts.values, counts.value_sum);
     return counts;
   }
 
 private:
-  static constexpr int kSumBits = 39;         // up to 2^25 values in [-1, 1] ...
-  static constexpr double kValueUnit = 8192.; // ... in steps of 2^-13
+  struct Layout {
+    int sum_bits; // of the word; the count has the rest
+    double unit;  // steps of the sum in 1
+  };
+  static constexpr Layout kWins{32, 1};      // rollouts, each -1, 0 or 1
+  static constexpr Layout kValues{39, 8192}; // up to 2^25 values
+
+  template <Layout layout> static std::uint64_t pack(int count, double sum) {
+    const auto fixed = static_cast<std::int64_t>(std::lround(sum * layout.unit));
+    return (static_cast<std::uint64_t>(std::int64_t{count}) << layout.sum_bits) + static_cast<std::uint64_t>(fixed);
+  }
+  template <Layout layout> static void unpack(std::uint64_t word, std::int32_t& count, float& sum) {
+    const std::int64_t fixed = static_cast<std::int64_t>(word << (64 - layout.sum_bits)) >> (64 - layout.sum_bits);
+    count = static_cast<std::int32_t>((word - static_cast<std::uint64_t>(fixed)) >> layout.sum_bits);
+    sum = static_cast<float>(fixed) * static_cast<float>(1 / layout.unit);
+  }
 };
 static_assert(sizeof(Edge) == 24);
 
@@ -115,10 +119,10 @@ struct SelectionRule {
 
   // Q mixes the two averages, each with its own count. While one of them is missing the other stands alone.
   float value(const EdgeCounts& c) const {
-    const float rollouts = c.rollouts > 0 ? static_cast<float>(c.wins) / static_cast<float>(c.rollouts) : 0;
+    const float rollouts = c.rollouts > 0 ? c.wins / static_cast<float>(c.rollouts) : 0;
     if (mixing >= 1) return rollouts;
     if (c.values == 0) return mixing > 0 ? rollouts : 0;
-    const float values = static_cast<float>(c.value_sum) / static_cast<float>(c.values);
+    const float values = c.value_sum / static_cast<float>(c.values);
     if (mixing <= 0 || c.rollouts <= 0) return values;
     return (1 - mixing) * values + mixing * rollouts;
   }

@@ -46,6 +46,5 @@ void share_priors(PriorList& list, int pass_move, double beta, const Probability
 }
 
 void tree_priors(const RolloutPolicy& policy, const Board& board, PriorList& list);
-int policy_rollout(const RolloutPolicy& policy, const Board& board, Random& random); // 1 Black, -1 White, 0 a draw
 
 } // namespace go
