@@ -97,7 +97,7 @@ def build(config: dict[str, Any]) -> Network:
 class InputConvolution(nn.Conv2d):
     """The first convolution, computed with empty planes up to a multiple of 8; the weights keep their shape.
 
-    With several threads oneDNN's bfloat16 gradient of the weights is 25 times as slow for 49 planes as for 56.
+    With several threads oneDNN takes 25 times as long for the bfloat16 gradient of 49 planes as for 56.
     """
 
     def forward(self, planes: Tensor) -> Tensor:
