@@ -19,7 +19,7 @@ from tasks.store import Input, StageResult, read_result, write_text
 LINEAGE = "lineage.json"
 SHOWN_DIGITS = 12
 SHOWN_FILES = 20
-NOTE_LINES = 50  # MLflow keeps some 5,000 characters of a note
+NOTE_LINES = 40  # MLflow keeps 6,000 to 8,000 characters of a note
 
 Node = dict[str, Any]
 
