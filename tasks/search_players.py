@@ -29,7 +29,7 @@ PLAYER_SETTINGS: dict[str, Callable[[str], Any]] = {
     "ponder": lambda text: bool(int(text)),
 }
 SPELLINGS = {"lambda": "mixing", "n_thr": "expansion_threshold", "n_vl": "virtual_loss"}
-PRECISIONS = ("float32", "bfloat16")
+PRECISIONS = ("auto", "float32", "bfloat16")
 
 
 def make_search_player(
@@ -45,7 +45,7 @@ def make_search_player(
     texts = dict(arguments)
     precision = texts.pop("precision", PRECISIONS[0])
     if precision not in PRECISIONS:
-        raise UserError(f"player {spec!r}: precision={precision} is neither of {', '.join(PRECISIONS)}")
+        raise UserError(f"player {spec!r}: precision={precision} is none of {', '.join(PRECISIONS)}")
     player: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for key, text in texts.items():
