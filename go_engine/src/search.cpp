@@ -171,13 +171,11 @@ Search::Outcome Search::simulate(Worker& worker, std::uint64_t number) {
 }
 
 void Search::remember_reply(const Board& board, const Node& node) {
-  const Position& position = board.position();
   const int move = tree_->entries(node.entries.load(std::memory_order_acquire))[0].move;
   const int previous = board.last_move();
   if (previous < 0 || previous == board.pass_move() || move == board.pass_move()) return;
   const auto& point_of = board.geometry().point_of;
-  replies_->store(board.to_play(), previous, ring_of(position, point_of[previous]), move,
-                  ring_of(position, point_of[move]));
+  replies_->store(board.position(), board.to_play(), point_of[previous], point_of[move]);
 }
 
 // The simulation has arrived: evaluates the position of worker.board, behind `edge` if there is one.

@@ -27,7 +27,7 @@
 
 #include "board.hpp"
 #include "random.hpp"
-#include "replies.hpp"
+#include "reply_table.hpp"
 #include "search_queue.hpp"
 #include "search_tree.hpp"
 
