@@ -41,9 +41,8 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
             inputs: dict[str, Path],
             folder: Path,
             run: Reporter,
-            *,
-            map_shards: object = None,  # of generate-value-set
             n: str = name,
+            **_: object,  # map_shards of generate-value-set
         ) -> Any:
             return _work(n, params, inputs, folder, run)
 
