@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
@@ -10,13 +13,36 @@ from flows.stage import OpenStage, open_stage
 from tasks.store import StageResult
 
 NAME = "generate-value-set"
+RETRIES = 2
+RETRY_SECONDS = 5.0
+
+MakeShard = Callable[[int], dict[str, Any]]
+
+
+@task(
+    name="generate-value-set: shard",
+    task_run_name="shard {number}",
+    cache_policy=NO_CACHE,
+    retries=RETRIES,
+    retry_delay_seconds=RETRY_SECONDS,
+)
+def shard(make: MakeShard, number: int) -> dict[str, Any]:
+    return make(number)
+
+
+def one_by_one(make: MakeShard, numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Each shard a task of its own, tried again when it fails."""
+    for number in numbers:
+        yield shard(make, number)
 
 
 @task(name="generate-value-set: generate", cache_policy=NO_CACHE)
 def generate(stage: OpenStage[GenerateValueSetParams]) -> None:
     from tasks.generate_value_set import run_generate_value_set
 
-    stage.finish(run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run))
+    mapped = one_by_one if stage.params.workers == 1 else None  # several workers have retries of their own
+    made = run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run, map_shards=mapped)
+    stage.finish(made)
 
 
 @flow(name=NAME)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,6 +11,7 @@ from flows.params import load_profile, pipeline_params, stage_params
 from flows.params import parse_settings as parse
 from flows.stages import PIPELINE, STAGES, StageName, stage
 from flows.sweep import run_sweep, variants_of
+from tasks.bootstrap import answers
 from tasks.errors import UserError
 from tasks.references import Scope
 
@@ -32,9 +34,17 @@ def run_from_command_line(
     for variant in variants:
         _check_inputs(name, variant.arguments, references)
     flow = _flow(name)
-    if len(variants) == 1:
-        return str(flow(**variants[0].arguments, **references).summary)
-    return run_sweep(name, variants, lambda arguments: flow(**arguments, **references))
+    try:
+        if len(variants) == 1:
+            return str(flow(**variants[0].arguments, **references).summary)
+        return run_sweep(name, variants, lambda arguments: flow(**arguments, **references))
+    except Exception as error:
+        api = os.environ.get("PREFECT_API_URL")
+        if isinstance(error, UserError) or not api or answers(api):
+            raise
+        raise RuntimeError(
+            f"Prefect's server at {api} is away ({error}); finished work is kept, the same command goes on"
+        ) from error
 
 
 def _arguments(name: str, profile: str, values: dict[str, Any], from_stage: str | None) -> dict[str, Any]:

@@ -211,6 +211,20 @@ class GameBatch:
     def board(self, game: int) -> Board:
         """A copy of one game's board."""
 
+class ReplyTable:
+    """Replies of the search tree that rollouts may repeat in like contexts."""
+
+    def __init__(self, bits: int = 13) -> None:
+        """2^bits slots"""
+
+    def clear(self) -> None: ...
+
+    def store(self, board: Board, previous: int, move: int) -> None:
+        """Remembers the move of board.to_play in reply to the previous one."""
+
+    def find(self, board: Board, previous: int) -> int | None:
+        """The reply to the previous move where both contexts match."""
+
 class RolloutPolicy:
     """Linear softmax over pattern features (ED Table 4)."""
 
@@ -229,7 +243,7 @@ class RolloutPolicy:
         float32[size * size]: probability of each sensible move of board.to_play, 0 elsewhere; all 0 when there is none. slow: straight from the definition of the features.
         """
 
-    def playouts(self, board: Board, n: int, seed: int, threads: int = 1) -> tuple:
+    def playouts(self, board: Board, n: int, seed: int, threads: int = 1, replies: ReplyTable | None = None, reply_probability: float = 1.0) -> tuple:
         """
         Plays n games from the board to the end; (winners int8[n], moves int32[n]). Seeded per playout: the same for any number of threads.
         """
@@ -239,7 +253,7 @@ def rollout_trace(policy: RolloutPolicy, board: Board, moves: Sequence[int]) -> 
     float32[len(moves), size * size]: the incremental probabilities before each of some legal moves.
     """
 
-def rollout_choices(policy: RolloutPolicy, board: Board, n: int, seed: int) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+def rollout_choices(policy: RolloutPolicy, board: Board, n: int, seed: int, replies: ReplyTable | None = None, reply_probability: float = 1.0) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """int32[n]: n draws of a move for the board, as playouts make them."""
 
 def rollout_features(board: Board, move: int, tree: bool = False) -> list[tuple[str, int]]:
@@ -348,6 +362,13 @@ class SearchParams:
 
     @use_rollouts.setter
     def use_rollouts(self, arg: bool, /) -> None: ...
+
+    @property
+    def use_replies(self) -> bool:
+        """Play the tree's moves in rollouts (with a policy)."""
+
+    @use_replies.setter
+    def use_replies(self, arg: bool, /) -> None: ...
 
     @property
     def wait_for_priors(self) -> bool:

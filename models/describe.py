@@ -53,8 +53,8 @@ def describe(net: Network) -> NetworkDescription:
     """Layers, parameters and operations of a network, in the order in which a position meets them."""
     points = net.size**2
     layers = [_layer(name, module, points) for name, module in net.named_modules() if _has_weights(module)]
-    if net.kind == "policy":  # the bias of each point is a parameter of the network itself
-        layers.append(LayerDescription("position_bias", "a bias for each point", points, points))
+    own = net.named_parameters(recurse=False)  # biases that belong to no layer; each is added at every point
+    layers += [LayerDescription(name, "added to each point", bias.numel(), points) for name, bias in own]
     return NetworkDescription(net.kind, net.size, tuple(layers))
 
 

@@ -22,6 +22,7 @@ import math
 from typing import Any, ClassVar, Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 Kind = Literal["policy", "value"]
@@ -31,6 +32,7 @@ KERNEL = 3
 POLICY_PLANES = 48
 VALUE_PLANES = 49  # the player's colour is added
 LAST_LAYER_SHRINK = 0.1
+CHANNEL_BLOCK = 8
 
 
 class PolicyNet(nn.Module):
@@ -92,13 +94,28 @@ def build(config: dict[str, Any]) -> Network:
     return classes[config["kind"]](**rest)
 
 
+class InputConvolution(nn.Conv2d):
+    """The first convolution, computed with empty planes up to a multiple of 8; the weights keep their shape.
+
+    With several threads oneDNN takes 25 times as long for the bfloat16 gradient of 49 planes as for 56.
+    """
+
+    def forward(self, planes: Tensor) -> Tensor:
+        missing = -planes.shape[1] % CHANNEL_BLOCK
+        if not missing:
+            return super().forward(planes)
+        room = (0, 0, 0, 0, 0, missing)
+        return F.conv2d(F.pad(planes, room), F.pad(self.weight, room), self.bias, padding=self.padding)
+
+
 def convolution_stack(planes: int, filters: int, layers: int) -> nn.Sequential:
     """Convolution and rectifier `layers` times, [B, planes, N, N] -> [B, filters, N, N]."""
     stack: list[nn.Module] = []
     for index in range(layers):
         kernel = FIRST_KERNEL if index == 0 else KERNEL
         inputs = planes if index == 0 else filters
-        convolution = nn.Conv2d(inputs, filters, kernel, padding=kernel // 2)
+        kind = InputConvolution if index == 0 else nn.Conv2d
+        convolution = kind(inputs, filters, kernel, padding=kernel // 2)
         initialise(convolution, gain=math.sqrt(2))
         stack += [convolution, nn.ReLU(inplace=True)]
     return nn.Sequential(*stack)

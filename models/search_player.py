@@ -11,9 +11,9 @@ from go_engine.search import Evaluators, Search, ThreadedDrive, run_lockstep
 from go_engine.search_export import summary
 from models.evaluators import PolicyEvaluator, ValueEvaluator
 
-SIMULATIONS = 400
+SIMULATIONS = 600
 LEAVES = 8
-EXPANSION_THRESHOLD = 0  # a few hundred simulations cannot wait for the paper's 40 visits before a node grows
+EXPANSION_THRESHOLD = 6  # for some hundred simulations; the paper's 40 is for tens of thousands
 ANY_SIZE = 9
 
 

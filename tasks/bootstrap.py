@@ -55,14 +55,22 @@ def server_file() -> Path:
 
 def running_server() -> str | None:
     """The API of the Prefect server of this home, if it answers: a run then need not start its own."""
+    try:
+        api = str(json.loads(server_file().read_text(encoding="utf-8"))["api"])
+    except (OSError, ValueError, KeyError):
+        return None
+    return api if answers(api) else None
+
+
+def answers(api: str) -> bool:
+    """Whether a Prefect server is up at this address."""
     from urllib.request import urlopen  # slow to import, and seldom needed
 
     try:
-        api = str(json.loads(server_file().read_text(encoding="utf-8"))["api"])
         with urlopen(f"{api}/health", timeout=HEALTH_SECONDS):
-            return api
-    except (OSError, ValueError, KeyError):
-        return None
+            return True
+    except (OSError, ValueError):
+        return False
 
 
 def use_running_server() -> None:
@@ -85,6 +93,7 @@ def apply() -> None:
         # Our own log lines are printed by us; Prefect's console handler would print more of them, and a
         # traceback for every error that the command line tells in one line.
         "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+        "PREFECT_INTERNAL_LOGGING_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
         "DO_NOT_TRACK": "1",
         # torch's threads sleep while they wait; if they spin, other work on the cores slows them tenfold
@@ -132,6 +141,7 @@ def _quieten(debug: bool) -> None:
         handler = _StderrHandler()
         handler.setFormatter(logging.Formatter("%(message)s"))
         logger.addHandler(handler)
+    logging.raiseExceptions = debug  # a log line that cannot reach Prefect's server is not worth a traceback
     if not debug:
         for name in ("mlflow", "alembic", "matplotlib", "prefect.server"):
             logging.getLogger(name).setLevel(logging.ERROR)

@@ -19,6 +19,7 @@ from tasks.store import Input, StageResult, read_result, write_text
 LINEAGE = "lineage.json"
 SHOWN_DIGITS = 12
 SHOWN_FILES = 20
+NOTE_LINES = 40  # MLflow keeps 6,000 to 8,000 characters of a note
 
 Node = dict[str, Any]
 
@@ -76,8 +77,17 @@ def write_lineage(result: StageResult) -> Path:
     return path
 
 
-def tree_lines(node: Node, check: bool = True) -> Iterator[str]:
-    """The tree of a stage as lines of text; with `check`, each says when its file is lost or has changed."""
+def tree_lines(node: Node, check: bool = True, seen: set[str] | None = None) -> Iterator[str]:
+    """The tree of a stage as lines of text; with `check`, each says when its file is lost or has changed.
+
+    A stage that several others came from is told once; `seen` holds those told already.
+    """
+    seen = set() if seen is None else seen
+    key = f"{node['stage']}/{node['folder']}"
+    if key in seen:
+        yield f"{_stage_title(node)}, see above"
+        return
+    seen.add(key)
     yield _stage_title(node)
     for name, made in node["outputs"].items():
         version = f" v{made['version']}" if made.get("version") else ""
@@ -86,12 +96,13 @@ def tree_lines(node: Node, check: bool = True) -> Iterator[str]:
     inputs = list(node["inputs"].items())
     for number, (name, taken) in enumerate(inputs):
         last = number == len(inputs) - 1
-        lines = input_lines(name, taken, check)
+        lines = input_lines(name, taken, check, seen)
         yield f"{'`-' if last else '|-'} {next(lines)}"
         yield from (f"{'  ' if last else '| '} {line}" for line in lines)
 
 
-def input_lines(name: str, taken: Node, check: bool = True) -> Iterator[str]:
+def input_lines(name: str, taken: Node, check: bool = True, seen: set[str] | None = None) -> Iterator[str]:
+    """The tree of one input, likewise."""
     maker = taken.get("made_by")
     remake = f"; `alphago run {maker['stage']}` makes it again" if maker else ""
     yield f"{name} {_short(taken['digest'])} {taken['path']}{_trouble(taken, check, remake)}"
@@ -101,7 +112,7 @@ def input_lines(name: str, taken: Node, check: bool = True) -> Iterator[str]:
     if len(files) > SHOWN_FILES:
         yield f"   ... and {len(files) - SHOWN_FILES} files more"
     if maker:
-        lines = tree_lines(maker, check)
+        lines = tree_lines(maker, check, seen)
         yield f"`- {next(lines)}"
         yield from (f"   {line}" for line in lines)
 
@@ -142,7 +153,9 @@ def _short(digest: str) -> str:
 def note(node: Node) -> str:
     """Markdown for the run's page in MLflow: the ancestry as a list and as a mermaid graph."""
     lines = [f"**Lineage of {node['stage']}**", "", "```"]
-    lines += tree_lines(node, check=False)
+    tree = list(tree_lines(node, check=False))
+    lines += tree[:NOTE_LINES]
+    lines += [f"... {len(tree) - NOTE_LINES} lines more: alphago lineage"] if len(tree) > NOTE_LINES else []
     lines += ["```", "", "```mermaid", "graph LR"]
     lines += sorted(set(_edges(node)))
     return "\n".join([*lines, "```"])

@@ -18,6 +18,7 @@ from tasks.store import RESULT, Input, StageResult, read_result, results
 
 RUN_ID = re.compile(r"[0-9a-f]{32}")
 MODEL_NAME = re.compile(r"(?P<name>alphago-[a-z0-9-]+)(?:@(?P<alias>[\w-]+)|/(?P<version>\d+))?")
+STAGE_NAME = re.compile(r"[a-z]+(-[a-z]+)+")
 DEFAULT_ALIAS = "latest"
 
 # The stage that makes each input; games come from outside or from parse-games.
@@ -103,17 +104,17 @@ def _from_path(name: str, path: Path) -> Input:
 
 
 def resolve_any(reference: str, find_model: FindModel) -> StageResult | Input:
-    """What a reference without an input's name means: a whole stage, or one thing. Raises UserError."""
+    """What a reference without an input's name means: a whole stage, or one thing. Raises UserError.
+
+    A stage's name means its newest result.
+    """
     path = Path(reference).expanduser()
     if path.is_dir() and (result := read_result(path.resolve())):
         return result
     if not path.exists() and RUN_ID.fullmatch(reference):
         return _result_of_run(reference)
-    if not path.exists() and reference in PRODUCERS.values():
-        found = results(reference)
-        if found:
-            return found[-1]
-        raise UserError(f"no finished {reference}; `alphago run {reference}` makes one")
+    if not path.exists() and (found := results(reference) if STAGE_NAME.fullmatch(reference) else []):
+        return found[-1]
     return resolve("reference", reference, None, find_model)
 
 

@@ -3,8 +3,9 @@
 Besides the networks: lambda (weight of rollouts against values), simulations, leaves (of one game in a
 network batch), seconds (of thought per move instead, with search threads and thus not reproducible),
 resign=1, ponder=1, precision=bfloat16, and the search's parameters by name: c_puct, beta, virtual_loss,
-expansion_threshold, resign_threshold, memory_mb and so on. With neither value network nor rollout policy the
-search plays uniform rollouts.
+n_thr or expansion_threshold, resign_threshold, memory_mb and so on. Rollouts are played when a rollout
+policy is named; rollouts=1 plays uniform ones without, as does a search that names no value network
+either.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ PLAYER_SETTINGS: dict[str, Callable[[str], Any]] = {
     "simulations": int,
     "leaves": int,
     "seconds": float,
+    "rollouts": lambda text: bool(int(text)),
     "resign": lambda text: bool(int(text)),
     "ponder": lambda text: bool(int(text)),
 }
 SPELLINGS = {"lambda": "mixing", "n_thr": "expansion_threshold", "n_vl": "virtual_loss"}
-PRECISIONS = ("float32", "bfloat16")
+PRECISIONS = ("auto", "float32", "bfloat16")
 
 
 def make_search_player(
@@ -43,7 +45,7 @@ def make_search_player(
     texts = dict(arguments)
     precision = texts.pop("precision", PRECISIONS[0])
     if precision not in PRECISIONS:
-        raise UserError(f"player {spec!r}: precision={precision} is neither of {', '.join(PRECISIONS)}")
+        raise UserError(f"player {spec!r}: precision={precision} is none of {', '.join(PRECISIONS)}")
     player: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for key, text in texts.items():
@@ -65,10 +67,8 @@ def make_search_player(
     for key in ("rollout", "tree"):
         if key in files:
             player[key] = load_rollout(files[key])
-    rollouts = "rollout" in files or "value" not in files
+    player.setdefault("rollouts", "rollout" in files or "value" not in files)
     try:
-        return TimedSearchPlayer(
-            **player, rollouts=rollouts, threads=threads, seed=seed, name=name, settings=settings
-        )
+        return TimedSearchPlayer(**player, threads=threads, seed=seed, name=name, settings=settings)
     except (TypeError, ValueError) as error:
         raise UserError(f"player {spec!r}: {error}") from error

@@ -37,7 +37,13 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
         module = ModuleType(f"tasks.{name}")
 
         def work(
-            params: StageParams, inputs: dict[str, Path], folder: Path, run: Reporter, n: str = name
+            params: StageParams,
+            inputs: dict[str, Path],
+            folder: Path,
+            run: Reporter,
+            *,
+            map_shards: object = None,  # of generate-value-set
+            n: str = name,
         ) -> Any:
             return _work(n, params, inputs, folder, run)
 

@@ -244,6 +244,7 @@ def test_references(games: Path) -> None:
     assert by_newest.run_id == first.run_id
     for reference in (str(first.run_id), first.folder, str(first.path("sl_policy"))):
         assert resolve("sl_policy", reference, scope) == by_newest
+    assert resolve_any(STAGE, tracking.find_model) == first
     for reference in ("alphago-sl-policy", "alphago-sl-policy@latest"):
         assert resolve("sl_policy", reference, scope, tracking.find_model) == by_newest
     with pytest.raises(UserError, match="of profile paper on 9x9"):

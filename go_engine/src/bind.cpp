@@ -689,6 +689,31 @@ std::vector<std::pair<std::string, std::uint64_t>> rollout_features(const go::Bo
   return named;
 }
 
+go::Point reply_point(const go::Board& board, int move) {
+  if (move < 0 || move >= board.pass_move()) throw std::invalid_argument(std::to_string(move) + " is no point");
+  return board.geometry().point_of[move];
+}
+
+void bind_reply_table(nb::module_& m) {
+  nb::class_<go::ReplyTable>(m, "ReplyTable", "Replies of the search tree that rollouts may repeat in like contexts.")
+      .def(nb::init<int>(), "bits"_a = go::ReplyTable::kDefaultBits, "2^bits slots")
+      .def("clear", &go::ReplyTable::clear)
+      .def(
+          "store",
+          [](go::ReplyTable& table, const go::Board& board, int previous, int move) {
+            table.store(board.position(), board.to_play(), reply_point(board, previous), reply_point(board, move));
+          },
+          "board"_a, "previous"_a, "move"_a, "Remembers the move of board.to_play in reply to the previous one.")
+      .def(
+          "find",
+          [](const go::ReplyTable& table, const go::Board& board, int previous) -> std::optional<int> {
+            const go::Point p = table.find(go::PatternBoard(board), board.to_play(), reply_point(board, previous));
+            if (p == go::kNoPoint) return std::nullopt;
+            return board.geometry().move_of[p];
+          },
+          "board"_a, "previous"_a, "The reply to the previous move where both contexts match.");
+}
+
 void bind_rollout_policy(nb::module_& m) {
   nb::class_<go::RolloutPolicy>(m, "RolloutPolicy", "Linear softmax over pattern features (ED Table 4).")
       .def(
@@ -717,15 +742,18 @@ void bind_rollout_policy(nb::module_& m) {
           "none. slow: straight from the definition of the features.")
       .def(
           "playouts",
-          [](const go::RolloutPolicy& policy, const go::Board& board, int n, std::uint64_t seed, int threads) {
+          [](const go::RolloutPolicy& policy, const go::Board& board, int n, std::uint64_t seed, int threads,
+             const go::ReplyTable* replies, double reply_probability) {
+            if (n < 0) throw std::invalid_argument("n is negative");
             std::vector<go::PlayoutResult> results;
+            const go::Board start = board;
             {
               nb::gil_scoped_release release;
-              results = go::rollout_playouts(policy, board, n, seed, threads);
+              results = go::rollout_playouts(policy, start, n, seed, threads, replies, reply_probability);
             }
             return playout_arrays(results);
           },
-          "board"_a, "n"_a, "seed"_a, "threads"_a = 1,
+          "board"_a, "n"_a, "seed"_a, "threads"_a = 1, "replies"_a = nb::none(), "reply_probability"_a = 1.0,
           "Plays n games from the board to the end; (winners int8[n], moves int32[n]). Seeded per playout: the same "
           "for "
           "any number of threads.");
@@ -745,15 +773,18 @@ void bind_rollout_policy(nb::module_& m) {
       "float32[len(moves), size * size]: the incremental probabilities before each of some legal moves.");
   m.def(
       "rollout_choices",
-      [](const go::RolloutPolicy& policy, const go::Board& board, int n, std::uint64_t seed) {
+      [](const go::RolloutPolicy& policy, const go::Board& board, int n, std::uint64_t seed,
+         const go::ReplyTable* replies, double reply_probability) {
         go::Random random(seed);
         go::RolloutState state(policy, board);
+        if (replies != nullptr) state.use_replies(replies, reply_probability);
         std::vector<std::int32_t> moves(static_cast<std::size_t>(std::max(n, 0)));
         for (auto& move : moves) move = state.choose(random);
         const std::size_t count = moves.size();
         return to_numpy<std::int32_t, 1>(std::move(moves), {count});
       },
-      "policy"_a, "board"_a, "n"_a, "seed"_a, "int32[n]: n draws of a move for the board, as playouts make them.");
+      "policy"_a, "board"_a, "n"_a, "seed"_a, "replies"_a = nb::none(), "reply_probability"_a = 1.0,
+      "int32[n]: n draws of a move for the board, as playouts make them.");
   m.def("rollout_features", &rollout_features, "board"_a, "move"_a, "tree"_a = false,
         "The features of a legal move as (kind, index or pattern key), from their definition.");
   m.def("canonical_pattern", &go::canonical, "key"_a, "The smallest of a pattern key's eight symmetric forms.");
@@ -960,6 +991,7 @@ void bind_search_parts(nb::module_& m) {
       .def_rw("use_policy", &go::SearchParams::use_policy, "Ask the policy network for priors.")
       .def_rw("use_value", &go::SearchParams::use_value, "Ask the value network.")
       .def_rw("use_rollouts", &go::SearchParams::use_rollouts, "Play rollouts.")
+      .def_rw("use_replies", &go::SearchParams::use_replies, "Play the tree's moves in rollouts (with a policy).")
       .def_rw("wait_for_priors", &go::SearchParams::wait_for_priors, "Never descend by placeholder priors.")
       .def_rw("resign_threshold", &go::SearchParams::resign_threshold, "Resign when no good move has a higher Q.")
       .def_rw("seed", &go::SearchParams::seed, "Seed of rollouts and symmetries.")
@@ -1067,6 +1099,7 @@ NB_MODULE(_core, m) {
   bind_playouts(m);
   bind_replay(m);
   bind_game_batch(m);
+  bind_reply_table(m);
   bind_rollout_policy(m);
   bind_rollout_training(m);
   bind_search(m);

@@ -21,14 +21,14 @@ PatternBoard::PatternBoard(const Board& board)
   const Geometry& g = *geometry_;
   colour_.fill(kWall);
   code_.fill(kWallCode);
-  row_of_.fill(0);
+  cell_.fill(0);
   ring_.fill(0);
   if (position.ko_colour() == board.to_play()) ko_ = position.ko();
   for (const Point p : board.last_taken()) taken_[taken_count_++] = p;
   for (int move = 0; move < g.moves; ++move) {
     const Point p = g.point_of[move];
     const int row = move / g.size + 1;
-    row_of_[p] = static_cast<std::uint8_t>(row);
+    cell_[p] = static_cast<std::uint16_t>(row * kRowLength + p - row * g.stride);
     colour_[p] = position.colour(p);
     if (colour_[p] == kEmpty) empty_[row] |= 1U << (p - row * g.stride);
   }
@@ -218,19 +218,6 @@ void PatternBoard::connect(Point p, std::span<const Point> chains) {
   set_code(p, point_code(colour(p), count));
 }
 
-bool PatternBoard::touch(Point chain, Point other) const {
-  const Point name = head_[other];
-  Point stone = chain;
-  do {
-    for (const int offset : geometry_->neighbour) {
-      const Point q = static_cast<Point>(stone + offset);
-      if (colour_[q] == colour_[other] && head_[q] == name) return true;
-    }
-    stone = next_[stone];
-  } while (stone != chain);
-  return false;
-}
-
 bool PatternBoard::two_liberties_after(Point p, Colour c) const {
   PointSet after;
   int empty = 0;
@@ -276,15 +263,24 @@ std::size_t PatternBoard::saving_moves(Colour c, std::span<Point> out) const {
     const auto end = out.begin() + static_cast<std::ptrdiff_t>(count);
     if (count < out.size() && std::find(out.begin(), end, p) == end) out[count++] = p;
   };
-  const bool enemies = in_atari(opponent(c)).any();
   in_atari(c).for_each([&](Point chain) {
     const Point liberty = liberties_[chain].first();
-    if (two_liberties_after(liberty, c)) add(liberty);
-    if (!enemies) return;
-    in_atari(opponent(c)).for_each([&](Point enemy) {
-      const Point taking = liberties_[enemy].first();
-      if (taking != liberty && touch(enemy, chain)) add(taking);
-    });
+    const auto ring = static_cast<std::uint32_t>(relative(ring_[liberty], c));
+    if (ring_forbids(ring)) return;
+    if (!ring_may_be_self_atari(ring) || two_liberties_after(liberty, c)) add(liberty);
+  });
+  in_atari(opponent(c)).for_each([&](Point enemy) {
+    const Point taking = liberties_[enemy].first();
+    Point stone = enemy;
+    do {
+      for (const int offset : geometry_->neighbour) {
+        const Point q = static_cast<Point>(stone + offset);
+        if (colour_[q] != c || count_[head_[q]] != 1 || liberties_[head_[q]].test(taking)) continue;
+        add(taking);
+        return;
+      }
+      stone = next_[stone];
+    } while (stone != enemy);
   });
   return count;
 }

@@ -12,6 +12,7 @@
 
 #include "board.hpp"
 #include "pattern.hpp"
+#include "ring_rules.hpp"
 
 namespace go {
 
@@ -55,7 +56,7 @@ private:
 
 // Points by board row (1..size): bit `col` of rows[row], and which rows have any.
 struct RowSet {
-  static constexpr int kRows = kMaxSize + 2;
+  static constexpr int kRows = 24; // at least kMaxSize + 2; whole vectors
   std::array<std::uint32_t, kRows> rows{};
   std::uint32_t touched = 0;
 
@@ -66,8 +67,12 @@ struct RowSet {
     rows[row + 1] |= bits;
     touched |= 7U << (row - 1);
   }
+  void add(const RowSet& other) {
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] |= other.rows[i];
+    touched |= other.touched;
+  }
   void clear() {
-    for (std::uint32_t left = touched; left != 0; left &= left - 1) rows[std::countr_zero(left)] = 0;
+    rows.fill(0);
     touched = 0;
   }
 };
@@ -78,8 +83,12 @@ public:
 
   const Geometry& geometry() const { return *geometry_; }
   Colour colour(Point p) const { return static_cast<Colour>(colour_[p]); }
-  int row(Point p) const { return row_of_[p]; }
-  int col(Point p) const { return p - row_of_[p] * geometry_->stride; }
+  // Cells number the points by row and column (from 1) with a fixed row length; 0 for guards.
+  static constexpr int kRowLength = 32;
+  static constexpr int kCells = RowSet::kRows * kRowLength;
+  int cell(Point p) const { return cell_[p]; }
+  int row(Point p) const { return cell_[p] / kRowLength; }
+  int col(Point p) const { return cell_[p] % kRowLength; }
   Point point(int row, int col) const { return static_cast<Point>(row * geometry_->stride + col); }
   std::uint32_t empty_row(int row) const { return empty_[row]; } // bit `col`
   Point ko() const { return ko_; }                               // where the player to move may not retake
@@ -88,10 +97,10 @@ public:
   PatternKey diamond(Point p) const;
 
   int liberties(Point stone) const { return count_[head_[stone]]; }
+  int stones(Point stone) const { return stones_[head_[stone]]; } // of its chain
   const PointSet& liberty_set(Point stone) const { return liberties_[head_[stone]]; }
   Point chain_id(Point stone) const { return head_[stone]; }
   const PointSet& in_atari(Colour c) const { return atari_[c - 1]; } // the names of the chains in atari
-  bool touch(Point chain, Point other) const;                        // are two chains next to each other?
   bool two_liberties_after(Point p, Colour c) const; // would the chain of this legal move have two or more?
 
   // The moves that save an own chain in atari, each once: those on its last liberty that leave it two or more, and
@@ -124,7 +133,7 @@ private:
   std::array<std::uint32_t, RowSet::kRows> empty_{};
   std::array<std::uint8_t, kMaxPoints + 3> colour_;
   std::array<std::uint8_t, kMaxPoints + 3> code_;
-  std::array<std::uint8_t, kMaxPoints + 3> row_of_;
+  std::array<std::uint16_t, kMaxPoints + 3> cell_;
   std::array<std::uint32_t, kMaxPoints + 3> ring_;
   std::array<Point, kMaxPoints> head_;
   std::array<Point, kMaxPoints> next_;

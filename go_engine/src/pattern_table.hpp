@@ -13,6 +13,7 @@ template <typename Key, typename Value> class PatternTable {
 public:
   explicit PatternTable(std::size_t capacity = 0) { clear(std::bit_ceil(capacity * kSlotsPerKey + kMinSlots)); }
 
+  void prefetch(Key key) const { __builtin_prefetch(&slots_[home(key)]); }
   // The value of a key, null if there is none.
   const Value* find(Key key) const {
     for (std::size_t i = home(key);; i = (i + 1) & (slots_.size() - 1)) {

@@ -10,13 +10,34 @@
 namespace go {
 namespace {
 
-float sum(const std::array<float, 32>& row) {
-  std::array<float, 16> halves;
-  for (std::size_t i = 0; i < 16; ++i) halves[i] = row[i] + row[i + 16];
-  for (std::size_t width = 8; width > 0; width /= 2) {
-    for (std::size_t i = 0; i < width; ++i) halves[i] += halves[i + width];
+constexpr int kRowLength = PatternBoard::kRowLength;
+
+float sum(const float* values) { // of kRowLength values, in an order that suits vectors
+  std::array<float, kRowLength / 2> part;
+  for (int i = 0; i < kRowLength / 2; ++i) part[i] = values[i] + values[i + kRowLength / 2];
+  for (int width = kRowLength / 4; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) part[i] += part[i + width];
   }
-  return halves[0];
+  return part[0];
+}
+
+// The first of kRowLength values at which their running sum exceeds `left`, which is lessened by the values before it;
+// -1 if none does (rounding).
+int pick(const float* values, float& left) {
+  constexpr int kStep = 4;
+  for (int i = 0; i < kRowLength; i += kStep) {
+    const float step = (values[i] + values[i + 1]) + (values[i + 2] + values[i + 3]);
+    if (left >= step) {
+      left -= step;
+      continue;
+    }
+    for (int k = i; k < i + kStep; ++k) {
+      if (left < values[k]) return k;
+      left -= values[k];
+    }
+    return -1;
+  }
+  return -1;
 }
 
 int distance(int a, int b, int size) { return std::abs(a / size - b / size) + std::abs(a % size - b % size); }
@@ -34,30 +55,56 @@ RolloutState::RolloutState(const RolloutPolicy& policy, const Board& board)
   }
 }
 
-RolloutState::Side& RolloutState::refresh() {
+// Brings the mover's weights up to date and collects the local ones. The look-ups are announced early and read late,
+// with the work that needs none of them in between: the tables do not fit into the nearer caches.
+RolloutState::Side& RolloutState::prepare() {
   Side& side = sides_[to_play_ - 1];
+  std::array<Fresh, kMaxMoves> fresh;
+  std::array<Point, kMaxSaving> saving;
+  const std::uint32_t rows = side.pending.touched;
+  const std::size_t fresh_count = policy_->tree() ? 0 : gather(side, fresh);
+  const bool response = last_ >= 0 && last_ != pass_move();
+  PatternKey diamond = 0;
+  if (response) {
+    diamond = relative(board_.diamond(board_.geometry().point_of[last_]), to_play_);
+    tables_->prefetch_response(diamond);
+  }
+  const std::size_t saving_count = board_.in_atari(to_play_).any() ? board_.saving_moves(to_play_, saving) : 0;
   if (policy_->tree()) {
     evaluate_tree(side);
   } else {
-    refresh_rows(side);
+    look_up(side, {fresh.data(), fresh_count}, rows);
   }
+  local_count_ = 0;
+  if (response) collect_responses(side, diamond);
+  if (!board_.taken().empty()) collect_nakade(side);
+  for (std::size_t i = 0; i < saving_count; ++i) multiply(side, saving[i], tables_->save_atari);
+  if (board_.ko() != kNoPoint) multiply(side, board_.ko(), 0.0F);
   return side;
 }
 
-void RolloutState::refresh_rows(Side& side) {
-  RowSet& pending = side.pending;
-  const std::uint32_t rows = pending.touched & (((1U << board_.geometry().size) - 1) << 1);
-  for (std::uint32_t left = rows; left != 0; left &= left - 1) {
-    const int row = std::countr_zero(left);
-    auto& weights = side.weight[row];
-    for (std::uint32_t points = pending.rows[row] & board_.empty_row(row); points != 0; points &= points - 1) {
+std::size_t RolloutState::gather(Side& side, std::span<Fresh> fresh) const {
+  std::size_t count = 0;
+  const std::uint32_t on_board = ((1U << board_.geometry().size) - 1) << 1;
+  for (std::uint32_t rows = side.pending.touched & on_board; rows != 0; rows &= rows - 1) {
+    const int row = std::countr_zero(rows);
+    for (std::uint32_t points = side.pending.rows[row] & board_.empty_row(row); points != 0; points &= points - 1) {
       const int col = std::countr_zero(points);
-      const PatternKey key = relative(board_.ring(board_.point(row, col)), to_play_);
-      weights[col] = tables_->ring(static_cast<std::uint32_t>(key));
+      const auto ring = static_cast<std::uint32_t>(relative(board_.ring(board_.point(row, col)), to_play_));
+      tables_->prefetch_ring(ring);
+      fresh[count++] = {static_cast<std::uint16_t>(row * kRowLength + col), ring};
     }
-    side.sum[row] = sum(weights);
   }
-  pending.clear();
+  side.pending.clear();
+  return count;
+}
+
+void RolloutState::look_up(Side& side, std::span<const Fresh> fresh, std::uint32_t rows) {
+  for (const auto& [cell, ring] : fresh) side.weight[cell] = tables_->ring(ring);
+  for (rows &= ((1U << board_.geometry().size) - 1) << 1; rows != 0; rows &= rows - 1) {
+    const int row = std::countr_zero(rows);
+    side.row_sum[row] = sum(&side.weight[row * kRowLength]);
+  }
 }
 
 float RolloutState::tree_factor(Point p, PatternKey diamond) const {
@@ -76,7 +123,7 @@ float RolloutState::tree_factor(Point p, PatternKey diamond) const {
 
 void RolloutState::evaluate_tree(Side& side) {
   for (int row = 1; row <= board_.geometry().size; ++row) {
-    auto& weights = side.weight[row];
+    float* weights = &side.weight[row * kRowLength];
     for (std::uint32_t points = board_.empty_row(row); points != 0; points &= points - 1) {
       const int col = std::countr_zero(points);
       const Point p = board_.point(row, col);
@@ -84,7 +131,7 @@ void RolloutState::evaluate_tree(Side& side) {
       const float factor = tables_->ring(static_cast<std::uint32_t>(diamond & kRingMask));
       weights[col] = factor == 0 ? 0 : factor * tree_factor(p, diamond);
     }
-    side.sum[row] = sum(weights);
+    side.row_sum[row] = sum(weights);
   }
 }
 
@@ -93,7 +140,7 @@ bool RolloutState::local(Point p) const {
                      [p](const Local& l) { return l.point == p; });
 }
 
-void RolloutState::multiply(Side& side, Point p, float factor) {
+void RolloutState::multiply(const Side& side, Point p, float factor) {
   for (std::size_t i = 0; i < local_count_; ++i) {
     if (local_[i].point != p) continue;
     local_[i].factor *= factor;
@@ -103,27 +150,18 @@ void RolloutState::multiply(Side& side, Point p, float factor) {
   if (base > 0 && local_count_ < kMaxLocal) local_[local_count_++] = {p, base, factor};
 }
 
-void RolloutState::collect_local(Side& side) {
-  local_count_ = 0;
-  if (last_ >= 0 && last_ != pass_move()) {
-    const Point centre = board_.geometry().point_of[last_];
-    const auto& factors = tables_->response(relative(board_.diamond(centre), to_play_));
-    const auto& around = pattern_geometry_->around[centre];
-    for (int i = 0; i < kDiamondPoints; ++i) {
-      const float base = weight(side, around[i]); // 0 beyond the edge
-      if (base > 0) local_[local_count_++] = {around[i], base, factors[i]};
-    }
+void RolloutState::collect_responses(const Side& side, PatternKey diamond) {
+  const auto [row, place] = tables_->response(diamond);
+  const auto& around = pattern_geometry_->around[board_.geometry().point_of[last_]];
+  for (int i = 0; i < kDiamondPoints; ++i) {
+    const int there = place[i];
+    const Point p = around[there];
+    local_[local_count_] = {p, weight(side, p), row->factor[i] * tables_->neighbour[there]};
+    local_count_ += local_[local_count_].base > 0; // 0 beyond the edge
   }
-  if (!board_.taken().empty()) collect_nakade(side);
-  if (board_.in_atari(to_play_).any()) {
-    std::array<Point, kMaxLocal / 2> saving;
-    const std::size_t count = board_.saving_moves(to_play_, saving);
-    for (std::size_t i = 0; i < count; ++i) multiply(side, saving[i], tables_->save_atari);
-  }
-  if (board_.ko() != kNoPoint) multiply(side, board_.ko(), 0.0F);
 }
 
-void RolloutState::collect_nakade(Side& side) {
+void RolloutState::collect_nakade(const Side& side) {
   const auto taken = board_.taken();
   if (taken.size() == 1) {
     multiply(side, taken[0], tables_->lone_nakade);
@@ -137,8 +175,7 @@ void RolloutState::collect_nakade(Side& side) {
 }
 
 void RolloutState::probabilities(float* out) {
-  Side& side = refresh();
-  collect_local(side);
+  const Side& side = prepare();
   const Geometry& g = board_.geometry();
   std::fill(out, out + g.moves, 0.0F);
   for (int move = 0; move < g.moves; ++move) out[move] = weight(side, g.point_of[move]);
@@ -164,29 +201,24 @@ Point RolloutState::draw_local(float left) const {
 // A point outside the local ones, drawn by its weight: points are drawn from the whole board until one is not local.
 Point RolloutState::draw_other(const Side& side, float total, Random& random) const {
   constexpr int kTries = 32;
-  const int size = board_.geometry().size;
   for (int tries = 0; tries < kTries; ++tries) {
     float left = static_cast<float>(random.uniform()) * total;
-    int row = 1;
-    while (row < size && left >= side.sum[row]) left -= side.sum[row++];
-    const auto& weights = side.weight[row];
-    int chosen = 0;
-    for (int col = 1; col <= size; ++col) {
-      if (weights[col] <= 0) continue;
-      chosen = col;
-      left -= weights[col];
-      if (left < 0) break;
-    }
-    if (chosen == 0) continue; // rounding: behind the last weight of the board
-    const Point p = board_.point(row, chosen);
+    const int row = pick(side.row_sum.data(), left);
+    const int col = row < 0 ? -1 : pick(&side.weight[row * kRowLength], left);
+    if (col < 0) continue;
+    const Point p = board_.point(row, col);
     if (!local(p)) return p;
   }
-  // Nearly all of the weight is local, or all of it and the rest is rounding: go through the points one by one.
+  // Nearly all of the weight is local, or all of it and the rest is rounding.
+  return draw_one_by_one(side, random);
+}
+
+Point RolloutState::draw_one_by_one(const Side& side, Random& random) const {
   float rest = 0;
   auto for_each_other = [&](auto&& f) {
     for (int move = 0; move < board_.geometry().moves; ++move) {
       const Point p = board_.geometry().point_of[move];
-      const float w = side.weight[board_.row(p)][board_.col(p)];
+      const float w = weight(side, p);
       if (w > 0 && !local(p)) f(p, w);
     }
   };
@@ -200,11 +232,20 @@ Point RolloutState::draw_other(const Side& side, float total, Random& random) co
   return chosen;
 }
 
+// The stored reply to the last move, if there is one that may be played.
+Point RolloutState::remembered(const Side& side, Random& random) const {
+  if (last_ < 0 || last_ == pass_move() || random.uniform() >= reply_probability_) return kNoPoint;
+  const Point p = replies_->find(board_, to_play_, board_.geometry().point_of[last_]);
+  return p != board_.ko() && weight(side, p) > 0 ? p : kNoPoint; // the weight at kNoPoint is 0
+}
+
 int RolloutState::choose(Random& random) {
-  Side& side = refresh();
-  collect_local(side);
-  float total = 0;
-  for (int row = 1; row <= board_.geometry().size; ++row) total += side.sum[row];
+  const Side& side = prepare();
+  if (replies_ != nullptr) {
+    const Point reply = remembered(side, random);
+    if (reply != kNoPoint) return board_.geometry().move_of[reply];
+  }
+  const float total = sum(side.row_sum.data());
   if (total <= 0) return pass_move();
   float near = 0;
   float near_base = 0;
@@ -229,9 +270,8 @@ void RolloutState::play(int move) {
   if (p == kNoPoint) return;
   RowSet& changed = board_.changed();
   for (Side& side : sides_) {
-    for (std::size_t row = 0; row < changed.rows.size(); ++row) side.pending.rows[row] |= changed.rows[row];
-    side.pending.touched |= changed.touched;
-    weight(side, p) = 0;
+    side.pending.add(changed);
+    side.weight[board_.cell(p)] = 0;
   }
   changed.clear();
 }
@@ -248,10 +288,11 @@ PlayoutResult RolloutState::finish(Random& random, int max_plies) {
 }
 
 std::vector<PlayoutResult> rollout_playouts(const RolloutPolicy& policy, const Board& board, int n, std::uint64_t seed,
-                                            int threads) {
+                                            int threads, const ReplyTable* replies, double reply_probability) {
   constexpr int kBlock = 4; // playouts taken by a thread at a time
   std::vector<PlayoutResult> results(static_cast<std::size_t>(std::max(n, 0)));
-  const RolloutState start(policy, board);
+  RolloutState start(policy, board);
+  if (replies != nullptr) start.use_replies(replies, reply_probability);
   parallel_for(n, kBlock, threads, [&](int begin, int end) {
     for (int i = begin; i < end; ++i) {
       Random random(seed, static_cast<std::uint64_t>(i));

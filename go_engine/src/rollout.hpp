@@ -13,6 +13,7 @@
 #include "pattern_board.hpp"
 #include "playout.hpp"
 #include "random.hpp"
+#include "reply_table.hpp"
 #include "rollout_policy.hpp"
 
 namespace go {
@@ -28,33 +29,45 @@ public:
   void probabilities(float* out); // as RolloutPolicy::probabilities, but superko is not looked at
   int choose(Random& random);     // a move drawn from the policy; the pass when no move is sensible
   void play(int move);            // assumes legal
+  // From now on choose() first looks for a remembered reply, and takes it with this probability.
+  void use_replies(const ReplyTable* replies, double probability) {
+    replies_ = replies;
+    reply_probability_ = probability;
+  }
   PlayoutResult finish(Random& random, int max_plies); // to two passes or the cap, area score with the board's komi
 
 private:
-  static constexpr int kRowLength = 32; // floats kept for a row: whole vectors, more than the longest row
+  static constexpr std::size_t kMaxSaving = 32;
   static constexpr std::size_t kMaxLocal = 64;
   struct Local {
     Point point;
     float base;
     float factor;
   };
+  struct Fresh { // a point to look up again
+    std::uint16_t cell;
+    std::uint32_t ring;
+  };
   struct alignas(64) Side { // one colour's view
-    std::array<std::array<float, kRowLength>, RowSet::kRows> weight{};
-    std::array<float, RowSet::kRows> sum{};
+    std::array<float, PatternBoard::kCells> weight{};
+    alignas(64) std::array<float, PatternBoard::kRowLength> row_sum{};
     RowSet pending; // points to look up again
   };
 
-  float& weight(Side& side, Point p) { return side.weight[board_.row(p)][board_.col(p)]; }
-  Side& refresh();
-  void refresh_rows(Side& side);
+  float weight(const Side& side, Point p) const { return side.weight[board_.cell(p)]; }
+  Side& prepare();
+  std::size_t gather(Side& side, std::span<Fresh> fresh) const;
+  void look_up(Side& side, std::span<const Fresh> fresh, std::uint32_t rows);
   void evaluate_tree(Side& side);
   float tree_factor(Point p, PatternKey diamond) const;
-  void collect_local(Side& side);
-  void collect_nakade(Side& side);
-  void multiply(Side& side, Point p, float factor);
+  void collect_responses(const Side& side, PatternKey diamond);
+  void collect_nakade(const Side& side);
+  void multiply(const Side& side, Point p, float factor);
   bool local(Point p) const;
+  Point remembered(const Side& side, Random& random) const;
   Point draw_local(float left) const;
   Point draw_other(const Side& side, float total, Random& random) const;
+  Point draw_one_by_one(const Side& side, Random& random) const;
 
   const RolloutPolicy* policy_;
   const RolloutTables* tables_;
@@ -68,11 +81,14 @@ private:
   int last_; // moves; -1 for none
   int before_last_;
   double komi_;
+  const ReplyTable* replies_ = nullptr;
+  double reply_probability_ = 0;
 };
 
 // n playouts from the same board; playout i draws from its own generator (seed, i), so that the result does not depend
-// on the number of threads.
+// on the number of threads. With `replies`, which must not change meanwhile, they are played with that probability.
 std::vector<PlayoutResult> rollout_playouts(const RolloutPolicy& policy, const Board& board, int n, std::uint64_t seed,
-                                            int threads);
+                                            int threads, const ReplyTable* replies = nullptr,
+                                            double reply_probability = 0);
 
 } // namespace go

@@ -1,32 +1,36 @@
 // The weights of a policy as its playouts read them: exponentials, by the pattern just as it lies on the board.
 //
-// Each canonical pattern is entered under all of its symmetric forms, so that a look-up needs no symmetry.
+// Each canonical pattern is entered under all of its symmetric forms, so that a look-up needs no symmetry. Most of the
+// time of a playout is spent waiting for these tables to come out of memory; hence the prefetching and the tight slots.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "packed_table.hpp"
 #include "pattern.hpp"
 #include "pattern_table.hpp"
+#include "ring_rules.hpp"
 #include "rollout_features.hpp"
 
 namespace go {
 
 struct RolloutWeights;
 
-// Is a move with this ring (as its mover sees it) suicide, or does it fill an own eye? Both show in the ring.
-bool ring_forbids(std::uint32_t ring);
-bool ring_is_suicide(std::uint32_t ring);
-// False where the ring alone shows that the move's chain will have two liberties.
-bool ring_may_be_self_atari(std::uint32_t ring);
-
 class RolloutTables {
 public:
-  using Row = std::array<float, 16>; // factor of each point of a diamond; twelve are used
+  struct alignas(64) Row {
+    std::array<float, kDiamondPoints> factor; // by the points of the canonical diamond
+  };
+  struct Response {
+    const Row* row;
+    const std::uint8_t* place; // where the canonical diamond's points lie in the one on the board
+  };
 
   explicit RolloutTables(const RolloutWeights& weights);
 
+  void prefetch_ring(std::uint32_t key) const { rings_.prefetch(key); }
   // exp of the weight of a ring, 0 where the move is forbidden.
   float ring(std::uint32_t key) const {
     if (const float* known = rings_.find(key)) return *known;
@@ -36,14 +40,19 @@ public:
     const float* known = diamonds_.find(key);
     return known == nullptr ? 1.0F : *known;
   }
-  // Response and neighbour features together: the factors around the previous move.
-  const Row& response(PatternKey diamond) const {
-    const std::uint32_t* row = response_rows_.find(diamond);
-    return rows_[row == nullptr ? 0 : *row];
+  void prefetch_response(PatternKey diamond) const { responses_.prefetch(diamond); }
+  // The factors of the response features around the previous move.
+  Response response(PatternKey diamond) const {
+    const std::uint32_t found = responses_.find(diamond);
+    const Row* row = &rows_[found / kSymmetries];
+    __builtin_prefetch(row);
+    return {row, places_[found % kSymmetries].data()};
   }
+
   float save_atari = 1;
   float self_atari = 1;
-  float lone_nakade = 1; // the most frequent shape: a single stone
+  float lone_nakade = 1;                         // the most frequent shape: a single stone
+  std::array<float, kDiamondPoints> neighbour{}; // 1 for the points two away
   std::array<float, kDistanceFeatures> distance{};
 
 private:
@@ -53,8 +62,9 @@ private:
 
   PatternTable<std::uint32_t, float> rings_;
   PatternTable<PatternKey, float> diamonds_;
-  PatternTable<PatternKey, std::uint32_t> response_rows_;
-  std::vector<Row> rows_; // row 0: no pattern known
+  PackedTable responses_; // row * 8 + symmetry
+  std::vector<Row> rows_; // by canonical diamond; row 0: no pattern known
+  std::array<std::array<std::uint8_t, kDiamondPoints>, kSymmetries> places_;
 };
 
 } // namespace go

@@ -62,6 +62,9 @@ Search::Search(const Board& board, const SearchParams& params, const RolloutPoli
   rule_.c_puct = static_cast<float>(params.c_puct);
   rule_.mixing = static_cast<float>(!params.use_value ? 1 : !params.use_rollouts ? 0 : params.mixing);
   workers_.push_back(std::make_unique<Worker>(root_board_));
+  if (rollout_policy_ != nullptr && params_.use_rollouts && params_.use_replies) {
+    replies_ = std::make_unique<ReplyTable>();
+  }
   new_root();
 }
 
@@ -85,6 +88,7 @@ void Search::reset(const Board& board) {
   drop_requests();
   root_board_ = board;
   simulations_ = started_ = max_depth_ = 0;
+  if (replies_ != nullptr) replies_->clear();
   new_root();
 }
 
@@ -150,6 +154,7 @@ Search::Outcome Search::simulate(Worker& worker, std::uint64_t number) {
       undo(worker.path);
       return Outcome::kBlocked;
     }
+    if (replies_ != nullptr) remember_reply(worker.board, *node);
     Edge* edge = tree_->select(worker.cursor, *node, rule_);
     if (edge == nullptr) { // no memory for even one edge: the position above is as far as it goes
       full_ = true;
@@ -163,6 +168,14 @@ Search::Outcome Search::simulate(Worker& worker, std::uint64_t number) {
     if (child == 0 || child == Edge::kClaimed) return evaluate(worker, edge);
     node = &tree_->node(child);
   }
+}
+
+void Search::remember_reply(const Board& board, const Node& node) {
+  const int move = tree_->entries(node.entries.load(std::memory_order_acquire))[0].move;
+  const int previous = board.last_move();
+  if (previous < 0 || previous == board.pass_move() || move == board.pass_move()) return;
+  const auto& point_of = board.geometry().point_of;
+  replies_->store(board.position(), board.to_play(), point_of[previous], point_of[move]);
 }
 
 // The simulation has arrived: evaluates the position of worker.board, behind `edge` if there is one.

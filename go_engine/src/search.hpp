@@ -27,6 +27,7 @@
 
 #include "board.hpp"
 #include "random.hpp"
+#include "reply_table.hpp"
 #include "search_queue.hpp"
 #include "search_tree.hpp"
 
@@ -44,6 +45,7 @@ struct SearchParams {
   bool use_policy = true;         // network priors; otherwise the placeholders stay
   bool use_value = true;          // network values
   bool use_rollouts = true;       // rollouts
+  bool use_replies = true;        // rollouts by a policy play the tree's moves where the context is the same
   bool wait_for_priors = false;   // stop at a node whose network priors are outstanding instead of using placeholders
   double resign_threshold = -0.8; // resign when no well visited move has a higher Q; below -1: never
   std::uint64_t seed = 0;
@@ -132,6 +134,7 @@ private:
 
   Outcome simulate(Worker& worker, std::uint64_t number);
   Outcome evaluate(Worker& worker, Edge* edge);
+  void remember_reply(const Board& board, const Node& node);
   void ask_policy(Worker& worker, Node& node);
   void push(Worker& worker, Node* node, Edge* edge, bool holds_visit);
   bool has_room() const { return !bounded_ || queue_.waiting() < static_cast<std::size_t>(params_.queue_limit); }
@@ -159,6 +162,7 @@ private:
   const RolloutPolicy* rollout_policy_;
   const RolloutPolicy* tree_policy_;
   Board root_board_;
+  std::unique_ptr<ReplyTable> replies_; // null when unused
   std::unique_ptr<Tree> tree_;
   Ref root_ = 0; // 0 when the game is over
   LeafQueue queue_;

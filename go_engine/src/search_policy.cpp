@@ -16,7 +16,9 @@ void tree_priors(const RolloutPolicy& policy, const Board& board, PriorList& lis
 
 int Search::rollout(const Board& board, Random& random) const {
   if (rollout_policy_ != nullptr) {
-    return RolloutState(*rollout_policy_, board).finish(random, playout_cap(board.size())).winner;
+    RolloutState state(*rollout_policy_, board);
+    if (replies_ != nullptr) state.use_replies(replies_.get(), kReplyProbability);
+    return state.finish(random, playout_cap(board.size())).winner;
   }
   Position position = board.position();
   return random_playout(position, board.to_play(), board.passes(), board.komi(), random).winner;

@@ -19,10 +19,7 @@ void TrainingState::play(Point p, Colour c) {
   board_.play(p, c);
   previous_ = {board_.geometry().move_of[p], previous_[0]}; // -1 for a pass
   RowSet& changed = board_.changed();
-  for (Side& side : sides_) {
-    for (std::size_t row = 0; row < changed.rows.size(); ++row) side.pending.rows[row] |= changed.rows[row];
-    side.pending.touched |= changed.touched;
-  }
+  for (Side& side : sides_) side.pending.add(changed);
   changed.clear();
 }
 
