@@ -1,6 +1,6 @@
 """Small real stand-ins for the stage functions: they read what they are given and write what they promise.
 
-They let the orchestration be tested in seconds; each output depends on the inputs' bytes and on the parameters.
+They let the orchestration be tested in seconds; an output depends on the inputs' bytes and the parameters.
 """
 
 from __future__ import annotations
