@@ -133,6 +133,25 @@ def gtp(
 
 
 @app.command()
+def analyze(
+    game: Annotated[Path, typer.Argument(help="An SGF, GIB or NGF file; its first game is taken.")],
+    move: Annotated[int, typer.Option(min=0, help="Look at the position after so many moves.")],
+    player: Annotated[str, typer.Option(metavar="SPEC", help="A search: search[:policy=REF,...]")] = "search",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the files; named after game and move without.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the search.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of the search.")] = 1,
+) -> None:
+    """Show what a search thinks of a position: the paper's Fig. 5, and the tree as JSON and SGF."""
+    from tasks.analysis import analyze as analyze_position
+
+    folder = out or Path(f"{game.stem}-move-{move}")
+    for path in analyze_position(game, move, player, folder, seed, threads).values():
+        print(path)
+
+
+@app.command()
 def fetch(
     source: Annotated[
         str, typer.Argument(help="kgs | kgs-4d | the address of an archive, or of a page that links to some.")

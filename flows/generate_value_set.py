@@ -41,7 +41,8 @@ def generate(stage: OpenStage[GenerateValueSetParams]) -> None:
     from tasks.generate_value_set import run_generate_value_set
 
     mapped = one_by_one if stage.params.workers == 1 else None  # several workers have retries of their own
-    stage.finish(run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run, mapped))
+    made = run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run, map_shards=mapped)
+    stage.finish(made)
 
 
 @flow(name=NAME)

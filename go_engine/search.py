@@ -12,11 +12,13 @@ off then.
 
 from __future__ import annotations
 
+import atexit
 import time
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Thread
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +91,7 @@ class ThreadedDrive:
     on without it, and ends on time.
     """
 
+    _open: ClassVar[weakref.WeakSet[ThreadedDrive]] = weakref.WeakSet()
     _POLL = 0.05  # seconds between two looks at whether the drive has been closed
     _GRACE = 1.0  # seconds that a batch under evaluation is given when the search ends
 
@@ -117,6 +120,7 @@ class ThreadedDrive:
             self._closed = False
             self._evaluator = Thread(target=self._evaluate, name="evaluator", daemon=True)
             self._evaluator.start()
+            self._open.add(self)
         self.search.start(self.threads, simulations)
 
     def stop(self) -> None:
@@ -127,6 +131,12 @@ class ThreadedDrive:
             raise EvaluatorError(f"the evaluator failed: {error}") from error
         if self.search.failure:
             raise EvaluatorError(self.search.failure)
+
+    @classmethod
+    def close_all(cls) -> None:
+        """For the end of the program, which must not find evaluator threads inside the core."""
+        for drive in list(cls._open):
+            drive.close()
 
     def close(self) -> None:
         """End search and evaluator thread. A network that never answers is left to itself."""
@@ -149,3 +159,6 @@ class ThreadedDrive:
                 self.search.cancel(batch)
                 self.search.fail(f"the evaluator failed: {error}")
                 return
+
+
+atexit.register(ThreadedDrive.close_all)

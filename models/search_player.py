@@ -121,7 +121,9 @@ class SearchPlayer:
 
     def _search(self, board: Board, game: int) -> Search:
         settings: dict[str, float] = {
-            "expansion_threshold": EXPANSION_THRESHOLD,
+            "expansion_threshold": EXPANSION_THRESHOLD
+            if self.rollouts
+            else 0,  # a second visit needs a rollout
             "wait_for_priors": self.policy is not None and self.tree is None,
             "use_policy": self.policy is not None,
             "use_value": self.value is not None,

@@ -1,6 +1,6 @@
 """Small real stand-ins for the stage functions: they read what they are given and write what they promise.
 
-They let the orchestration be tested in seconds; each output depends on the inputs' bytes and on the parameters.
+They let the orchestration be tested in seconds; an output depends on the inputs' bytes and the parameters.
 """
 
 from __future__ import annotations
@@ -37,7 +37,12 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
         module = ModuleType(f"tasks.{name}")
 
         def work(
-            params: StageParams, inputs: dict[str, Path], folder: Path, run: Reporter, n: str = name
+            params: StageParams,
+            inputs: dict[str, Path],
+            folder: Path,
+            run: Reporter,
+            n: str = name,
+            **_: object,  # map_shards of generate-value-set
         ) -> Any:
             return _work(n, params, inputs, folder, run)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from flows.cli import run_app
 from go_engine import BLACK, WHITE, Board
 from models.checkpoint import save_checkpoint
 from models.evaluators import ValueEvaluator
@@ -78,3 +79,17 @@ def test_all_files_are_written(game: Path, networks: tuple[Path, Path], tmp_path
     assert "http" not in page.replace("http-equiv", "")
     with pytest.raises(UserError, match="does not search"):
         analyze(game, 2, "random", tmp_path / "out")
+
+
+def test_the_command_line(game: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = "search:simulations=50"
+    out = tmp_path / "here"
+    assert run_app(["analyze", str(game), "--move", "4", "--player", spec, "--out", str(out)]) == 0
+    assert sorted(path.name for path in out.iterdir()) == [
+        "analysis.html",
+        "analysis.json",
+        "analysis.png",
+        "analysis.sgf",
+    ]
+    assert run_app(["analyze", str(game), "--move", "9", "--player", spec, "--out", str(out)]) != 0
+    assert "not 9" in capsys.readouterr().err

@@ -98,6 +98,19 @@ def test_functions_survive_strange_arguments() -> None:
             survives(go_engine.check_game, *arguments[:5])
 
 
+def test_a_rollout_is_traced_over_legal_moves_only() -> None:
+    tensors = {
+        name: np.zeros(n, np.float32) for name, n in (("response", 1), ("save_atari", 1), ("neighbour", 8))
+    }
+    for name in ("nakade", "response_pattern", "pattern"):
+        tensors |= {f"{name}.keys": np.zeros(0, np.uint64), f"{name}.weights": np.zeros(0, np.float32)}
+    policy = go_engine.RolloutPolicy(False, tensors)
+    for moves in ([-1], [26], [2**31 - 1], [0, 0], [25, 3, 3]):
+        with pytest.raises(go_engine.IllegalMoveError):
+            go_engine._core.rollout_trace(policy, Board(5), moves)
+    assert go_engine._core.rollout_trace(policy, Board(5), [25, 3, 4]).shape == (3, 25)
+
+
 def test_batches_survive_strange_arguments() -> None:
     for value in STRANGE:
         survives(GameBatch, value)

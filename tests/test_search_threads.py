@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +14,8 @@ import pytest
 from go_engine import Board, Search
 from go_engine.search import EvaluatorError, Evaluators, ThreadedDrive
 from tests.search_helpers import BlackIsAhead, Uniform, visits
+
+ROOT = Path(__file__).parents[1]
 
 
 def drive(net: Uniform | None, threads: int = 2, **settings: float) -> ThreadedDrive:
@@ -128,3 +133,18 @@ def test_a_running_search_refuses_what_would_break_it() -> None:
     with pytest.raises(RuntimeError, match="use wait_batch"):
         driver.search.collect(1, 1)
     driver.close()
+
+
+def test_a_program_may_end_without_closing() -> None:
+    program = """
+from go_engine import Board, Search
+from go_engine.search import Evaluators, ThreadedDrive
+from tests.search_helpers import Uniform
+drive = ThreadedDrive(Search(Board(5)), Evaluators(Uniform(), Uniform()))
+drive.think(simulations=50)
+drive.start()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")

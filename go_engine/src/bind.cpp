@@ -714,6 +714,25 @@ void bind_reply_table(nb::module_& m) {
           "board"_a, "previous"_a, "The reply to the previous move where both contexts match.");
 }
 
+// Throws IllegalMove unless the moves can be played from the board one after the other, under simple ko.
+void check_moves(const go::Board& board, const std::vector<int>& moves) {
+  go::Position position = board.position();
+  go::Colour colour = board.to_play();
+  for (const int move : moves) {
+    const bool known = move >= 0 && move <= board.pass_move();
+    const go::Point p = known ? board.geometry().point_of[move] : go::kNoPoint;
+    if (!known || (p != go::kNoPoint && !position.legal(p, colour))) {
+      throw go::IllegalMove("illegal move " + go::vertex(move, board.size()));
+    }
+    if (p == go::kNoPoint) {
+      position.pass();
+    } else {
+      position.play(p, colour);
+    }
+    colour = opponent(colour);
+  }
+}
+
 void bind_rollout_policy(nb::module_& m) {
   nb::class_<go::RolloutPolicy>(m, "RolloutPolicy", "Linear softmax over pattern features (ED Table 4).")
       .def(
@@ -760,6 +779,7 @@ void bind_rollout_policy(nb::module_& m) {
   m.def(
       "rollout_trace",
       [](const go::RolloutPolicy& policy, const go::Board& board, const std::vector<int>& moves) {
+        check_moves(board, moves);
         go::RolloutState state(policy, board);
         const std::size_t points = static_cast<std::size_t>(board.geometry().moves);
         std::vector<float> rows(moves.size() * points);

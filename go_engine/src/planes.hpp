@@ -48,7 +48,7 @@ private:
     std::uint8_t plane;
     std::uint16_t move;
   };
-  static constexpr int kOnesPerPoint = 6; // at most: colour, liberties after, capture, self-atari, two flags or ladders
+  static constexpr int kOnesPerPoint = 7; // at most: colour, four of moves, both ladders
 
   void add(int plane, int move) {
     ones_[count_++] = {static_cast<std::uint8_t>(plane), static_cast<std::uint16_t>(move)};

@@ -155,7 +155,7 @@ void Search::stop(double grace) {
 std::shared_ptr<LeafBatch> Search::wait_batch(int max_leaves, double seconds) {
   const std::size_t waiting = queue_.waiting();
   auto batch = queue_.take(max_leaves, seconds);
-  if (batch != nullptr) adapt_threshold(waiting);
+  if (batch != nullptr && params_.use_rollouts) adapt_threshold(waiting);
   return batch;
 }
 
@@ -175,7 +175,8 @@ std::string Search::failure() const {
   return failure_;
 }
 
-// n_thr follows the queue: more than half full, and fewer positions become nodes; empty, and more do.
+// n_thr follows the queue: more than half full, and fewer positions become nodes; empty, and more do. Without rollouts
+// it stays, since there a second visit to a position that is no node learns nothing.
 void Search::adapt_threshold(std::size_t waiting) {
   constexpr int kStep = 8; // changes by an eighth
   const int now = threshold_.load(std::memory_order_relaxed);
