@@ -102,6 +102,28 @@ def lineage(
 
 
 @app.command()
+def report(
+    reference: Annotated[
+        str,
+        typer.Option(
+            "--run",
+            metavar="REF",
+            help="A pipeline's run id or folder, or a stage's run, folder, model or name: it and what it "
+            "came from. Without: the newest pipeline.",
+        ),
+    ] = "",
+    out: Annotated[Path | None, typer.Option(help="Folder of the page; without, one in the home.")] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Write a page with the paper's tables and figures beside ours, from what the runs logged."""
+    _options(debug)
+    from tasks.report import write_report
+
+    for path in write_report(reference, out):
+        print(path)
+
+
+@app.command()
 def ui(
     mlflow_port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the MLflow UI.")] = 5000,
     prefect_port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the Prefect server.")] = 4200,

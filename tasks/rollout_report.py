@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from tasks import paper
+
 PERCENT = 100.0
-PAPER = {"nakade": 8192, "response_pattern": 32207, "pattern": 69338, "diamond": 32207}  # ED Table 4
-PAPER_ACCURACY = 24.2  # percent, of the rollout policy
 NAMES = {
     "nakade": "nakade",
     "response_pattern": "response pattern (12 points around the previous move)",
@@ -77,7 +77,7 @@ def patterns_markdown(kept: Sequence[Kept], positions: int, size: int) -> str:
         share = f"{one.covered / one.played:.1%}" if one.played else "-"
         lines.append(
             f"| {NAMES[one.kind]} | {one.distinct:,} | {one.threshold} | {len(one.keys):,} | {share} "
-            f"| {PAPER[one.kind]:,} |"
+            f"| {paper.PATTERNS[one.kind]:,} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -97,7 +97,9 @@ def curves(points: Mapping[str, Sequence[CurvePoint]]) -> Figure:
         likelihood.plot(
             learnt, [p.held_out_log_likelihood for p in curve], "o-", label=f"{kind}, held out", **style
         )
-    accuracy.axhline(PAPER_ACCURACY, color="grey", linewidth=0.8, label="the paper's rollout policy (19x19)")
+    accuracy.axhline(
+        paper.ROLLOUT_ACCURACY, color="grey", linewidth=0.8, label="the paper's rollout policy (19x19)"
+    )
     accuracy.set_ylabel("moves predicted (%)")
     likelihood.set_ylabel("log likelihood (nats a move)")
     for axes in (accuracy, likelihood):

@@ -74,7 +74,7 @@ def run_value_by_stage(
     run.log_figure(FIGURE, figure(means, params.stage_moves))
     whole = {name: float(np.mean([e for part in of.values() for e in part])) for name, of in errors.items()}
     return {
-        "outputs": {"value_by_stage": {"path": folder / TABLE, "kind": "file"}},
+        "outputs": {"value_by_stage": {"path": folder / TABLE, "kind": "artifact"}},
         "metrics": {f"mse/{name}": value for name, value in whole.items()},
         "summary": ", ".join(f"{name} {value:.3f}" for name, value in whole.items()),
     }

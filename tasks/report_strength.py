@@ -1,0 +1,129 @@
+"""The sections of the report on strength: ratings, cross-tables, variants of the search, scaling."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+from tasks import paper
+from tasks.errors import UserError
+from tasks.players import parse_spec
+from tasks.report_charts import Bar, elo_bars
+from tasks.report_choice import Chosen
+from tasks.report_document import Picture, Section, paragraphs, table
+from tasks.report_sections import missing
+from tasks.store import StageResult
+
+STAGE = "evaluate-tournament"
+BAR_NOTE = (
+    "Differences compare, levels do not: the paper's scale is anchored at Fan Hui's 2908, ours at our own "
+    "anchor. 230 points are 79% of the games."
+)
+Parts = tuple[bool, bool, bool]
+
+
+def ratings(result: StageResult) -> list[Bar]:
+    """The rated players, the strongest first; none when the file is gone."""
+    path = Path(result.folder) / "ratings.csv"
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [Bar(r["program"], float(r["elo"]), float(r["lower"]), float(r["upper"])) for r in rows]
+
+
+def tournament(chosen: Chosen) -> Section:
+    """Fig. 4 and the cross-tables: our players, then the paper's."""
+    result = chosen.last(STAGE)
+    pictures = [Picture("Paper, Fig. 4a: programs, 5 s a move", svg=_paper_bars(paper.PROGRAMS))]
+    if result is None:
+        return Section("Tournament", "Fig. 4, ED Tables 6 and 9", missing(chosen, STAGE), tuple(pictures))
+    size, komi = result.board_size, result.params.get("komi")
+    ours = elo_bars(ratings(result), "Elo ratings of our players")
+    pictures.insert(0, Picture(f"Ours: {size}x{size}, komi {komi:g}, with 95% intervals", svg=ours))
+    return Section(
+        "Tournament", "Fig. 4, ED Tables 6 and 9", paragraphs(result.summary, BAR_NOTE), tuple(pictures)
+    )
+
+
+def _paper_bars(rated: tuple[paper.Rated, ...] | tuple[paper.Variant, ...]) -> str:
+    return elo_bars([Bar(one.name, one.elo) for one in rated], "Elo ratings of the paper")
+
+
+def variants(chosen: Chosen) -> Section:
+    """ED Table 7: every combination of parts, with those of our players that are made of the same."""
+    result = chosen.last(STAGE)
+    ours = players_by_parts(result) if result else {}
+    head = ["policy network", "value network", "rollouts", "paper: Elo", "ours: Elo", "our player"]
+    rows = []
+    for variant in paper.VARIANTS:
+        bars = ours.get(variant.parts, [])
+        marks = ["yes" if part else "-" for part in variant.parts]
+        elo = ", ".join(f"{bar.elo:.0f}" for bar in bars) or None
+        rows.append([*marks, variant.elo, elo, ", ".join(bar.name for bar in bars) or None])
+    absent = [v for v in paper.VARIANTS if v.parts not in ours]
+    setting = '--set players.NAME="search:policy=sl_policy,value=value_network,simulations=100"'
+    how = (
+        f"A player named in the tournament fills a row that is missing: `{chosen.command(STAGE)} {setting}`; "
+        "of policy, value, rollout and tree, what is not named is not used."
+    )
+    text = paragraphs(
+        table(head, rows, left=3),
+        how if absent else "",
+        "### The paper's games between these variants (ED Table 9)",
+        table(
+            ["", *paper.VARIANT_NAMES],
+            [[name, *row] for name, row in zip(paper.VARIANT_NAMES, paper.VARIANT_GAMES, strict=True)],
+        ),
+        "Percent of games that the column won against the row [95% interval]; r: rollouts, v: value network, "
+        "p: policy network. What their table calls Agresti-Coull are Wilson intervals.",
+    )
+    drawn = Picture("Paper, Fig. 4b: parts of AlphaGo", svg=_paper_bars(paper.VARIANTS))
+    return Section("Parts of the search", "ED Table 7, Fig. 4b", text, (drawn,))
+
+
+def players_by_parts(result: StageResult) -> dict[Parts, list[Bar]]:
+    """Our rated players by what they are made of, as the rows of ED Table 7 are."""
+    found: dict[Parts, list[Bar]] = {}
+    rated = {bar.name: bar for bar in ratings(result)}
+    for name, spec in result.params.get("players", {}).items():
+        parts = parts_of(spec)
+        if parts and name in rated:
+            found.setdefault(parts, []).append(rated[name])
+    return found
+
+
+def parts_of(spec: str) -> Parts | None:
+    """(policy network, value network, rollouts) of a player's line; None for what ED Table 7 knows not."""
+    try:
+        parsed = parse_spec(spec)
+    except UserError:
+        return None
+    words = parsed.arguments
+    if parsed.kind == "policy":
+        reinforced = "rl" in re.split(r"[-_@/]", words.get("policy", ""))  # the paper's is the SL policy
+        return None if reinforced else (True, False, False)
+    if parsed.kind != "search":
+        return None
+    if not words:
+        return True, True, True
+    mixing = float(words.get("lambda", words.get("mixing", "0.5")))  # the weight of rollouts
+    value = "value" in words and mixing < 1
+    rollouts = ("rollout" in words or words.get("rollouts") == "1" or "value" not in words) and mixing > 0
+    return "policy" in words, value, rollouts
+
+
+def scaling(chosen: Chosen) -> Section:
+    """ED Table 8; a measurement of ours needs a machine with many cores and GPUs."""
+    rows: list[list[Any]] = [[f"{n} threads, 48 CPUs, 8 GPUs", elo] for n, elo in paper.THREADS.items()]
+    rows += [[f"40 threads, 48 CPUs, {n} GPUs", elo] for n, elo in paper.GPUS.items() if n < max(paper.GPUS)]
+    rows += [[f"distributed, {n} threads", elo] for n, elo in paper.DISTRIBUTED.items()]
+    text = paragraphs(
+        table(["search", "paper: Elo"], rows),
+        "**Missing.** Ours is measured by a tournament among players that think for the same time with "
+        f"different means: `{chosen.command(STAGE)} "
+        '--set players.NAME="search:policy=sl_policy,value=value_network,seconds=2" --set threads=8`.',
+    )
+    return Section("Scaling of the search", "ED Table 8", text)
