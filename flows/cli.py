@@ -12,6 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from flows import instruments
 from tasks import bootstrap
 from tasks.errors import UserError
 from tasks.interruption import TrainingInterrupted
@@ -30,6 +31,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(instruments.app, name="inspect")
 
 
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show tracebacks and the libraries' log lines.")]
@@ -84,6 +86,28 @@ def describe(
     from flows.describe import describe_stage, list_stages
 
     print(describe_stage(stage, profile) if stage else list_stages())
+
+
+@app.command()
+def experiment(
+    name: Annotated[str, typer.Argument(help="accuracy-table | overfitting | value-by-stage")],
+    profile: Annotated[str, typer.Option(metavar=PROFILES, help="Which settings to start from.")] = "demo",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A parameter, dotted when nested; may be repeated."),
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option("--input", metavar="NAME=REF", help="An input; the newest of the profile without."),
+    ] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Run one of the paper's side studies on finished stages; `alphago report` shows it."""
+    _options(debug)
+    bootstrap.make_home()
+    from flows.experiments import run_experiment
+
+    print(run_experiment(name, profile, settings or [], inputs or []))
 
 
 @app.command()
@@ -218,6 +242,9 @@ def run_app(arguments: list[str] | None = None) -> int:
         return FAILURE_STATUS
     except Exception as error:
         # Typer's own complaints; their classes are private, their form is not.
+        if type(error).__name__ == "NoArgsIsHelpError":  # `alphago` alone
+            print(error)
+            return USAGE_STATUS
         if message := getattr(error, "format_message", None):
             return _complain(Exception(message() or "see alphago --help"), USAGE_STATUS)
         return _complain(error, FAILURE_STATUS)

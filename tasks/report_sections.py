@@ -55,7 +55,7 @@ def data(chosen: Chosen) -> Section:
     result = chosen.last("parse-games")
     if result is None:
         return Section("Games and positions", "Methods", missing(chosen, "parse-games"))
-    captions = {"lengths": "Moves a game", "results": "Results", "ranks": "Ranks of the players"}
+    captions = {"lengths": "Moves a game", "ranks": "Ranks of the players"}
     pictures = kept_pictures(result, {f"statistics/{name}.png": text for name, text in captions.items()})
     return Section("Games and positions", "Methods: data sets", result.summary, pictures)
 
