@@ -33,6 +33,7 @@ format: $(VENV)/.ready
 bench: $(VENV)/.ready
 	-$(PIP) install -q -c constraints.txt "open_spiel>=2,<3"
 	$(BIN)/python -m benchmarks.engine
+	$(BIN)/python -m benchmarks.rollout
 
 ui: $(VENV)/.ready
 	$(BIN)/alphago ui

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "rollout_policy.hpp"
 #include "search.hpp"
 
 namespace {
@@ -38,7 +39,8 @@ bool run(bool rollouts) {
   params.queue_limit = 32;
   params.use_rollouts = rollouts;
   params.wait_for_priors = !rollouts;
-  go::Search search(go::Board(7), params, nullptr, nullptr);
+  const go::RolloutPolicy policy(go::RolloutWeights{}); // by a policy, so that the table of replies is used too
+  go::Search search(go::Board(7), params, &policy, nullptr);
   std::atomic<bool> closed{false};
   std::vector<std::thread> evaluators;
   for (int i = 0; i < kEvaluators; ++i) evaluators.emplace_back([&] { evaluate(search, closed); });

@@ -47,24 +47,26 @@ def run_pipeline(games: Path, **options: Any) -> Any:
 def test_the_pipeline_runs_reuses_and_redoes(stand_ins: Path) -> None:
     from tasks.mlflow_store import client, experiment_id
 
-    first = run_pipeline(stand_ins)
+    in_order: dict[str, Any] = {"side_by_side": False}
+    params = pipeline_params("demo", in_order)
+    first = run_pipeline(stand_ins, params=params)
     assert standins.calls == ALL
     assert "table of evaluate_tournament" in first.summary
     nested = client().search_runs([experiment_id()], f"tags.`mlflow.parentRunId` = '{first.run_id}'")
     assert {run.data.tags["stage"] for run in nested} == set(STAGES)
     assert all(run.data.tags["prefect.flow_run_id"] for run in nested)
 
-    again = run_pipeline(stand_ins)
+    again = run_pipeline(stand_ins, params=params)
     assert standins.calls == []
     assert all(stage.reused for stage in again.stages)
     assert again.stages[-1].outputs == first.stages[-1].outputs
 
-    redone = run_pipeline(stand_ins, from_stage="train-rl-policy")
+    redone = run_pipeline(stand_ins, params=params, from_stage="train-rl-policy")
     assert standins.calls == [name for name in ALL if name in dependents_sections("train-rl-policy")]
     assert [stage.reused for stage in redone.stages] == [True, True, True, False, False, False, False]
 
     faster = {"train_sl_policy": {"learning_rate": 0.01}}
-    changed = run_pipeline(stand_ins, params=pipeline_params("demo", faster))
+    changed = run_pipeline(stand_ins, params=pipeline_params("demo", in_order | faster))
     assert changed.stages[2].params["learning_rate"] == 0.01
     assert standins.calls == [name for name in ALL if name in dependents_sections("train-sl-policy")]
 

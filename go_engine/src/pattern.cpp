@@ -18,12 +18,13 @@ constexpr std::array<int, kDiamondPoints> kMirror = {0, 3, 2, 1, 7, 6, 5, 4, 8, 
 constexpr std::array<std::array<int, 2>, kDiamondPoints> kSteps = {
     {{-1, 0}, {0, 1}, {1, 0}, {0, -1}, {-1, 1}, {1, 1}, {1, -1}, {-1, -1}, {-2, 0}, {0, 2}, {2, 0}, {0, -2}}};
 
+// Up and down stay, right and left change places; the diagonal points are reversed. An octal digit is a code.
 PatternKey mirror(PatternKey key) {
-  PatternKey result = 0;
-  for (int i = 0; i < kDiamondPoints; ++i) {
-    result |= ((key >> (kCodeBits * i)) & 7) << (kCodeBits * kMirror[static_cast<std::size_t>(i)]);
-  }
-  return result;
+  constexpr auto both = [](PatternKey codes) { return codes | codes << (2 * kGroupBits); }; // beside and two away
+  const PatternKey diagonal = (key >> kGroupBits) & kGroupMask;
+  const PatternKey reversed =
+      (diagonal >> 9) | ((diagonal >> 3) & 070) | ((diagonal & 070) << 3) | ((diagonal & 07) << 9);
+  return (key & both(00707)) | (key & both(00070)) << 6 | (key & both(07000)) >> 6 | reversed << kGroupBits;
 }
 
 PatternKey turn(PatternKey key, int quarters) {
@@ -65,14 +66,17 @@ int transform_index(int index, int symmetry) {
   return mirrored / kGroup * kGroup + (mirrored + symmetry) % kGroup;
 }
 
-PatternKey canonical(PatternKey key) {
+std::array<PatternKey, kSymmetries> all_forms(PatternKey key) {
   const PatternKey mirrored = mirror(key);
-  PatternKey best = std::min(key, mirrored);
-  for (int quarters = 1; quarters < kGroup; ++quarters) {
-    best = std::min({best, turn(key, quarters), turn(mirrored, quarters)});
+  std::array<PatternKey, kSymmetries> forms;
+  for (int quarters = 0; quarters < kGroup; ++quarters) {
+    forms[static_cast<std::size_t>(quarters)] = turn(key, quarters);
+    forms[static_cast<std::size_t>(quarters + kGroup)] = turn(mirrored, quarters);
   }
-  return best;
+  return forms;
 }
+
+PatternKey canonical(PatternKey key) { return std::ranges::min(all_forms(key)); }
 
 PatternKey response_key(PatternKey diamond, int index) {
   PatternKey best = ~PatternKey{0};

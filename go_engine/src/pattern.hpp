@@ -55,6 +55,8 @@ constexpr PatternKey relative(PatternKey key, Colour mover) { return mover == kB
 PatternKey transform(PatternKey key, int symmetry);
 int transform_index(int index, int symmetry); // where the point `index` of the diamond (0..11) goes
 
+std::array<PatternKey, kSymmetries> all_forms(PatternKey key); // transform by each symmetry, quicker than one by one
+
 // The smallest key over the eight symmetries; for 3x3 and diamond keys alike.
 PatternKey canonical(PatternKey key);
 

@@ -1,5 +1,6 @@
 #include "rollout_tables.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -26,8 +27,8 @@ RolloutTables::RolloutTables(const RolloutWeights& weights)
 void RolloutTables::add_rings(const RolloutWeights& weights) {
   for (std::size_t i = 0; i < weights.pattern.size(); ++i) {
     const float factor = std::exp(weights.pattern.weights[i]);
-    for (int symmetry = 0; symmetry < kSymmetries; ++symmetry) {
-      const auto key = static_cast<std::uint32_t>(transform(weights.pattern.keys[i], symmetry));
+    for (const PatternKey form : all_forms(weights.pattern.keys[i])) {
+      const auto key = static_cast<std::uint32_t>(form);
       rings_.insert(key, ring_forbids(key) ? 0.0F : factor);
     }
   }
@@ -36,9 +37,7 @@ void RolloutTables::add_rings(const RolloutWeights& weights) {
 void RolloutTables::add_diamonds(const RolloutWeights& weights) {
   for (std::size_t i = 0; i < weights.diamond.size(); ++i) {
     const float factor = std::exp(weights.diamond.weights[i]);
-    for (int symmetry = 0; symmetry < kSymmetries; ++symmetry) {
-      diamonds_.insert(transform(weights.diamond.keys[i], symmetry), factor);
-    }
+    for (const PatternKey form : all_forms(weights.diamond.keys[i])) diamonds_.insert(form, factor);
   }
 }
 
@@ -57,7 +56,8 @@ void RolloutTables::add_responses(const RolloutWeights& weights) {
     const float factor = std::exp(weights.response + table.weights[i]);
     const PatternKey diamond = table.keys[i] & kDiamondMask;
     const auto index = static_cast<std::size_t>(table.keys[i] >> kResponseIndexShift);
-    const PatternKey smallest = canonical(diamond);
+    const auto forms = all_forms(diamond);
+    const PatternKey smallest = std::ranges::min(forms);
     const auto [found, fresh] = row_of.try_emplace(smallest, rows_.size());
     if (fresh) {
       rows_.push_back(unknown);
@@ -68,7 +68,8 @@ void RolloutTables::add_responses(const RolloutWeights& weights) {
       }
     }
     for (int symmetry = 0; symmetry < kSymmetries; ++symmetry) { // a diamond may be symmetric in itself
-      if (transform(diamond, symmetry) == smallest) rows_[found->second].factor[places_[symmetry][index]] = factor;
+      if (forms[static_cast<std::size_t>(symmetry)] == smallest)
+        rows_[found->second].factor[places_[symmetry][index]] = factor;
     }
   }
 }
