@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from prefect import flow
@@ -25,8 +26,9 @@ from flows.train_sl_policy import train_sl_policy
 from flows.train_value_network import train_value_network
 from tasks.bootstrap import LOGGER, data_root
 from tasks.pipeline_report import pipeline_markdown
+from tasks.report import page_of_pipeline
 from tasks.store import StageResult, write_text
-from tasks.tracking import parent_run, timestamp
+from tasks.tracking import TrackedRun, parent_run, timestamp
 
 RESULT_FILE = "pipeline.json"
 REPORT_FILE = "report.md"
@@ -96,8 +98,17 @@ def pipeline(
         run.log_tags({"mlflow.note.content": result.summary})
         run.log_text(REPORT_FILE, result.summary)
         write_text(folder / RESULT_FILE, result.model_dump_json(indent=1))
+        _log_page(run, folder)
     publish(PIPELINE, result.summary)
     return result
+
+
+def _log_page(run: TrackedRun, folder: Path) -> None:
+    """Keep the page of `alphago report` with the run; lacking it is no reason to fail a finished pipeline."""
+    try:
+        run.log_artifact(page_of_pipeline(folder))
+    except Exception as error:
+        log.warning("the report's page was not made, see alphago report: %s", error)
 
 
 def _run_stages(plan: Plan, games: list[str] | None) -> list[StageResult]:

@@ -35,6 +35,13 @@ def write_report(reference: str = "", folder: Path | None = None) -> list[Path]:
     return [page, markdown]
 
 
+def page_of_pipeline(folder: Path) -> Path:
+    """Write the page of the pipeline with that folder into it, and nothing beside it."""
+    page = folder / PAGE
+    write_page(page, make_document(choose(str(folder), find_model)))
+    return page
+
+
 def make_document(chosen: Chosen) -> Document:
     size = chosen.newest.board_size
     lead = f"{chosen.about}; profile {chosen.newest.profile}, {size}x{size} board."

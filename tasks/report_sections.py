@@ -77,6 +77,10 @@ def supervised(chosen: Chosen) -> Section:
         "filters.",
         "### The same grid of networks on our games",
         kept_text(grid, "accuracy.md") if grid else missing(chosen, "accuracy-table"),
+        "### Strength against accuracy (Fig. 2a)",
+        "The paper's raw wins stand in the table above. **Missing.** Ours come from a tournament among the "
+        "networks of the grid, whose files lie in the folder of `accuracy-table`: "
+        f"`{chosen.command('evaluate-tournament')} --set players.NAME=policy:FILE`.",
     )
     pictures = kept_pictures(result, {"curves.png": "Training of the SL policy"}) if result else ()
     return Section("SL policy: predicting moves", "ED Table 3", text, pictures)

@@ -74,6 +74,8 @@ def test_the_pipeline_runs_reuses_and_redoes(stand_ins: Path) -> None:
 @pytest.mark.usefixtures("prefect_server")
 def test_a_second_pass_uses_the_value_network_and_stages_run_side_by_side(stand_ins: Path) -> None:
     result = run_pipeline(stand_ins, params=pipeline_params("demo", {"passes": 2, "side_by_side": True}))
+    (page,) = stand_ins.parent.glob("data/pipeline/*/report.html")
+    assert "At a glance" in page.read_text(encoding="utf-8")
     assert sorted(standins.calls) == sorted(
         [*ALL, "train_rl_policy", "generate_value_set", "train_value_network"]
     )
