@@ -24,6 +24,7 @@ from tasks.digests import json_digest, path_digest
 from tasks.errors import UserError
 
 RESULT = "result.json"
+RUN = "run.json"  # which MLflow run works in a folder
 KEY_LENGTH = 16  # hex digits: 64 bits, plenty for the runs of one project
 OutputKind = Literal["dataset", "model", "artifact"]
 
@@ -140,6 +141,10 @@ class Claim:
         self.result = result
         self.lost = lost  # outputs of a finished result that have vanished, which is why it is done again
         self.resumed = result is None and folder.exists() and any(folder.iterdir())
+
+    def empty_handed(self) -> bool:
+        """Whether nothing has been made yet beyond the note of what runs here."""
+        return not self.folder.exists() or all(path.name == RUN for path in self.folder.iterdir())
 
     def discard(self) -> None:
         """Leave nothing behind of work that failed before it was worth resuming."""

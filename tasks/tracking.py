@@ -35,7 +35,6 @@ from tasks.recording import record_result, record_reuse
 from tasks.reporting import ProgressLine
 from tasks.store import Claim, Input, StageResult
 
-RUN_FILE = "run.json"
 METRICS_FILE = "metrics.jsonl"
 PROCESS_TAG = "alphago.process"
 SECONDS_METRIC = "seconds"
@@ -149,14 +148,14 @@ class TrackedRun:
 
     def _open(self, parent: TrackedRun | None, tags: dict[str, str]) -> None:
         parent_id = parent.run_id if parent else None
-        previous = _read_json(self.folder / RUN_FILE).get("run_id") if self._owns_folder else None
+        previous = _read_json(self.folder / store.RUN).get("run_id") if self._owns_folder else None
         if previous and _store().exists(previous):
             _store().reopen_run(previous, tags | {"alphago.resumed": "true"}, parent_id)
             self.run_id = previous
             return
         self.run_id = _store().start_run(self.name, tags, parent_id)
         if self._owns_folder:
-            store.write_text(self.folder / RUN_FILE, json.dumps({"run_id": self.run_id}))
+            store.write_text(self.folder / store.RUN, json.dumps({"run_id": self.run_id}))
 
 
 class StageRun(TrackedRun):
@@ -207,8 +206,8 @@ def stage_run(
     """Claim the work folder of a stage and report to MLflow, under the pipeline's run if one is open.
 
     `redo` does finished work again; `any_code` accepts a result that another version of the code made. On an
-    error the run is marked and the folder left for the next identical run to go on in, or removed when the
-    error is one that the user has to mend (UserError).
+    error the run is marked and the folder left for the next identical run to go on in, or removed when
+    nothing was made yet or the error is one that the user has to mend (UserError).
     """
     plain = store.json_params(params)
     identity = store.work_identity(stage, plain, {name: taken.digest for name, taken in inputs.items()})
@@ -255,7 +254,7 @@ def _guarded(run: StageRun, claim: Claim) -> Iterator[StageRun]:
         status = "KILLED" if stopped else "FAILED"
         run.log_tags({"alphago.error": f"{type(error).__name__}: {error}"})
         run.close(status)
-        if isinstance(error, UserError) and run.result is None:
+        if run.result is None and (isinstance(error, UserError) or claim.empty_handed()):
             claim.discard()
         raise
     assert run.result is not None, "a stage must end with run.finish()"
