@@ -1111,7 +1111,7 @@ void bind_search(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   m.doc() = "C++ core of go_engine";
-  nb::set_leak_warnings(false); // objects that caches still hold when the interpreter ends are no leak worth a page of text
+  nb::set_leak_warnings(false); // what caches still hold when the interpreter ends is no leak
   m.attr("BLACK") = 1;
   m.attr("WHITE") = -1;
   m.attr("EMPTY") = 0;
