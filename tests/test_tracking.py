@@ -184,15 +184,18 @@ def test_what_the_user_must_mend_leaves_nothing_behind(games: Path) -> None:
 
 
 def test_only_work_that_was_begun_is_kept_after_an_error(games: Path) -> None:
-    for begun in (False, True):
-        with (
-            pytest.raises(ValueError, match="not a checkpoint"),
-            stage_run(STAGE, PARAMS, {"positions": outside(games)}, profile="demo") as run,
-        ):
+    def fail(begun: bool) -> None:
+        with stage_run(STAGE, PARAMS, {"positions": outside(games)}, profile="demo") as run:
+            folders.append(run.folder)
             if begun:
                 (run.folder / "state.json").write_text("{}")
             raise ValueError("not a checkpoint")
-        assert run.folder.exists() == begun
+
+    folders: list[Path] = []
+    for begun in (False, True):
+        with pytest.raises(ValueError, match="not a checkpoint"):
+            fail(begun)
+        assert folders[-1].exists() == begun
 
 
 def test_a_lost_output_is_made_again(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
