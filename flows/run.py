@@ -40,11 +40,21 @@ def run_from_command_line(
         return run_sweep(name, variants, lambda arguments: flow(**arguments, **references))
     except Exception as error:
         api = os.environ.get("PREFECT_API_URL")
-        if isinstance(error, UserError) or not api or answers(api):
+        if isinstance(error, UserError) or not (_refused(error) if api is None else not answers(api)):
             raise
         raise RuntimeError(
-            f"Prefect's server at {api} is away ({error}); finished work is kept, the same command goes on"
+            f"Prefect's {f'server at {api}' if api else 'temporary server'} is away ({error}); "
+            "finished work is kept, the same command goes on"
         ) from error
+
+
+def _refused(error: BaseException | None) -> bool:
+    """Whether nobody listened at the other end, which for a temporary server means that it has died."""
+    while error is not None:
+        if isinstance(error, ConnectionRefusedError) or "ConnectError" in type(error).__name__:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _arguments(name: str, profile: str, values: dict[str, Any], from_stage: str | None) -> dict[str, Any]:

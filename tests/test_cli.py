@@ -174,3 +174,12 @@ def _free_port() -> int:
 def _answers(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_dead_temporary_server_is_told_from_other_errors() -> None:
+    from flows.run import _refused
+
+    wrapped = RuntimeError("no answer")
+    wrapped.__cause__ = ConnectionRefusedError(111, "Connection refused")
+    assert _refused(wrapped)
+    assert not _refused(FileNotFoundError("games.tar.gz"))
