@@ -86,11 +86,11 @@ def copies(n: int = 100_000) -> int:
     return n
 
 
-def all_planes(games: list[ReplayGame], threads: int, packed: bool = False) -> int:
-    """All positions of the games, ten games at a time, so that the arrays stay small."""
+def all_planes(games: list[ReplayGame], threads: int, packed: bool = False, at_once: int = 10) -> int:
+    """All positions of the games, a few games at a time, so that the arrays stay small."""
     done = 0
-    for start in range(0, len(games), 10):
-        done += len(go_engine.replay_planes_games(games[start : start + 10], threads, packed=packed))
+    for start in range(0, len(games), at_once):
+        done += len(go_engine.replay_planes_games(games[start : start + at_once], threads, packed=packed))
     return done
 
 
@@ -151,10 +151,11 @@ def ours(games: list[ReplayGame], rounds: int) -> Iterable[Row]:
 
 def scaling(games: list[ReplayGame], rounds: int) -> Iterable[Row]:
     """Two threads against one by the clock on the wall, the rounds alternating."""
-    few = games[:50]
+    few = games[:200]
     jobs: list[tuple[str, Callable[[int], int]]] = [
         ("playouts", lambda threads: playouts(threads, 4000)),
-        ("planes", lambda threads: all_planes(few, threads, packed=True)),
+        # Games are the unit of work: of ten, one thread would often wait for the other's last.
+        ("planes", lambda threads: all_planes(few, threads, packed=True, at_once=len(few))),
     ]
     for name, work in jobs:
         ratios, efficiencies = [], []
