@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from go_engine import BLACK, Board, vertex
 INCHES = 4.2  # a board's side
 DOTS = 110  # per inch
 COLUMNS = 3
+TITLE_LETTERS = 130  # in a line; a player's description can be long
 WOOD, LINES, BLUE, BEST = "#e9c88b", "#6b5636", "#2a62b8", "#d62728"
 STAR_DISTANCE = {9: 2, 13: 3, 19: 3}  # of the star points from the edge
 LINE_MOVES = 20  # of the principal variation that are drawn
@@ -46,7 +48,8 @@ def write_image(path: Path, analysis: Analysis) -> None:
 
     rows = (len(analysis.panels) + COLUMNS) // COLUMNS
     figure = Figure(figsize=(COLUMNS * INCHES, rows * (INCHES + 0.4) + 0.4), dpi=DOTS, layout="constrained")
-    figure.suptitle(f"{analysis.title}   {analysis.player}, {analysis.simulations} simulations", fontsize=11)
+    title = f"{analysis.title}   {analysis.player}, {analysis.simulations} simulations"
+    figure.suptitle("\n".join(textwrap.wrap(title, TITLE_LETTERS, break_on_hyphens=False)), fontsize=11)
     axes = figure.subplots(rows, COLUMNS).ravel()
     for place, panel in zip(axes, analysis.panels, strict=False):
         _board(place, analysis.board, f"{panel.letter}  {panel.title}")
