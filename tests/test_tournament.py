@@ -1,4 +1,7 @@
-"""The tournament: schedule, journal, games in lock-step, guests that misbehave, tables, interruption."""
+"""The tournament: schedule, journal, games in lock-step, guests that misbehave, tables, interruption.
+
+Long because the scripted guests and the small tournaments at its head serve all of these.
+"""
 
 import json
 import subprocess
