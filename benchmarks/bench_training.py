@@ -23,10 +23,11 @@ import torch
 from models.networks import PolicyNet
 from tasks.distributed import pick_device, torch_threads
 from tasks.objectives import policy_objective
+from tasks.optimizers import make_optimizer
 from tasks.params import ComputeParams, OptimizerParams, ParseGamesParams, TrainSlPolicyParams
 from tasks.parse_games import run_parse_games
 from tasks.reporting import NullReporter
-from tasks.trainer import autocast, make_optimizer, placement_for, prepare, train
+from tasks.trainer import autocast, placement_for, prepare, train
 from tasks.training_data import open_positions
 
 WARM_UP = 10

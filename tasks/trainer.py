@@ -23,6 +23,7 @@ from tasks.errors import UserError
 from tasks.interruption import Stop, TrainingInterrupted, stop_on_signal
 from tasks.meter import Meter, note
 from tasks.objectives import Objective
+from tasks.optimizers import make_optimizer
 from tasks.params import ComputeParams, TrainingParams
 from tasks.reporting import Reporter
 from tasks.schedules import learning_rate
@@ -104,17 +105,6 @@ def gradient_step(
         nn.utils.clip_grad_norm_(state.net.parameters(), params.optimizer.gradient_clip)
     state.optimizer.step()
     return watched
-
-
-def make_optimizer(net: Network, params: TrainingParams) -> torch.optim.SGD:
-    given = params.optimizer
-    return torch.optim.SGD(
-        net.parameters(),
-        lr=params.learning_rate,
-        momentum=given.momentum,
-        nesterov=given.nesterov and given.momentum > 0,
-        weight_decay=given.weight_decay,
-    )
 
 
 def prepare(net: Network, compute: ComputeParams, device: torch.device) -> nn.Module:

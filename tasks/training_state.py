@@ -1,4 +1,4 @@
-"""The state of a training on disk: weights, momentum, step and curves in one file, moved into place whole.
+"""The state of a training on disk: weights, optimiser, step and curves in one file, moved into place whole.
 
 What a resumed training computes from it is exactly what the uninterrupted one would have.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -28,7 +27,7 @@ class TrainingState:
     """`step` counts finished steps; `history` are the training curves, `tests` evaluations on the way."""
 
     net: Network
-    optimizer: torch.optim.SGD
+    optimizer: torch.optim.Optimizer
     step: int = 0
     history: list[Point] = field(default_factory=list)
     tests: list[Point] = field(default_factory=list)
@@ -37,7 +36,7 @@ class TrainingState:
     def save(self, folder: Path) -> None:
         """Write the state, atomically."""
         tensors = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
-        tensors |= {f"momentum.{name}": tensor for name, tensor in self._momenta().items()}
+        tensors |= {f"optimizer.{name}": tensor for name, tensor in self._buffers().items()}
         header = {
             "format": FORMAT,
             "kind": "training state",
@@ -63,26 +62,28 @@ class TrainingState:
         if header.get("network") != self.net.config():
             raise UserError(f"{path} belongs to another network ({header.get('network')})")
         self.net.load_state_dict(_part(tensors, "net."))
-        self._set_momenta(_part(tensors, "momentum."))
+        self._set_buffers(_part(tensors, "optimizer."))
         self.step, self.history, self.tests = header["step"], header["history"], header["tests"]
         self.pending = (header["pending"][0], header["pending"][1])
         return True
 
-    def _momenta(self) -> dict[str, Tensor]:
+    def _buffers(self) -> dict[str, Tensor]:
+        """What the optimiser remembers, by "buffer/parameter"."""
         found: dict[str, Tensor] = {}
         for name, parameter in self.net.named_parameters():
-            buffer: Any = self.optimizer.state.get(parameter, {}).get("momentum_buffer")
-            if buffer is not None:
-                found[name] = buffer
+            for buffer, value in self.optimizer.state.get(parameter, {}).items():
+                if isinstance(value, Tensor):
+                    found[f"{buffer}/{name}"] = value
         return found
 
-    def _set_momenta(self, momenta: dict[str, Tensor]) -> None:
-        for name, parameter in self.net.named_parameters():
-            if name in momenta:
-                buffer = torch.empty_like(parameter, requires_grad=False).copy_(
-                    momenta[name]
-                )  # on its device, in its layout
-                self.optimizer.state[parameter] = {"momentum_buffer": buffer}
+    def _set_buffers(self, buffers: dict[str, Tensor]) -> None:
+        parameters = dict(self.net.named_parameters())
+        for key, value in buffers.items():
+            buffer, _, name = key.partition("/")
+            parameter = parameters[name]
+            if value.shape == parameter.shape:  # on its device, in its layout
+                value = torch.empty_like(parameter, requires_grad=False).copy_(value)
+            self.optimizer.state[parameter][buffer] = value
 
 
 def remove_state(folder: Path) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -92,10 +92,12 @@ def test_a_value_network_learns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compute", [ComputeParams(), MIXED], ids=["float32", "bfloat16"])
 @pytest.mark.parametrize("log_every", [1, 5])
+@pytest.mark.parametrize("kind", ["sgd", "muon"])
 def test_resumed_losses_are_those_of_an_uninterrupted_training(
-    tmp_path: Path, compute: ComputeParams, log_every: int
+    tmp_path: Path, compute: ComputeParams, log_every: int, kind: Literal["sgd", "muon"]
 ) -> None:
-    params = policy_params(compute=compute, log_every=log_every, checkpoint_every=4)
+    optimizer = OptimizerParams(kind=kind, momentum=0.9, nesterov=True)
+    params = policy_params(compute=compute, log_every=log_every, checkpoint_every=4, optimizer=optimizer)
     whole = train(small_policy(), policy_objective, MemorySource(), params, tmp_path / "a", NullReporter())
 
     def fail(index: int) -> None:

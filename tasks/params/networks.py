@@ -10,10 +10,17 @@ from tasks.params.base import StageParams
 
 
 class OptimizerParams(BaseModel):
-    """Stochastic gradient descent and its step size; the defaults are the paper's: no momentum, halving."""
+    """How the weights follow the gradient; the defaults are the paper's: no momentum, the rate halved."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    kind: Literal["sgd", "muon"] = Field(
+        "sgd",
+        description="sgd: gradient descent; muon: orthogonal steps for the convolutions, Adam for the rest.",
+    )
+    adam_share: float = Field(
+        0.3, gt=0.0, le=100.0, description="Learning rate of Adam as a share of the convolutions' (muon)."
+    )
     momentum: float = Field(0.0, ge=0.0, lt=1.0, description="Momentum of the descent; 0 for none.")
     nesterov: bool = Field(False, description="Nesterov's form of the momentum.")
     weight_decay: float = Field(
