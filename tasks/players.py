@@ -7,9 +7,9 @@
     gtp:COMMAND LINE             any program that speaks GTP; {seed} and {size} are filled in
 
 A REF is a path, a registered model, an MLflow run, the name of an input (sl_policy, rl_policy,
-value_network, rollout_policy, tree_policy: what the caller gave under that name, else the newest result), or
-`newest`. A bare `search` takes the newest of everything; otherwise what is not named is not used, which makes
-the paper's variants.
+value_network, rollout_policy, tree_policy: what the caller gave under that name, else the newest result),
+`newest`, or `pretrained` (what ships for the board size). A bare `search` takes the newest of everything and
+`search:pretrained` all that ships; otherwise what is not named is not used, which makes the paper's variants.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from go_engine.players import Player, RandomPlayer, RolloutPlayer
+from tasks.bootstrap import SOURCE_ROOT
 from tasks.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 KINDS = ("random", "rollout", "policy", "search", "gtp")
 NEWEST = "newest"
+PRETRAINED = "pretrained"
+PRETRAINED_FOLDER = SOURCE_ROOT / "models" / "pretrained"
+PRETRAINED_SIZE = 19  # when no board size is asked for
 INPUTS = ("sl_policy", "rl_policy", "value_network", "rollout_policy", "tree_policy")
 # What `newest` and an empty REF mean for each argument.
 DEFAULT_INPUT = {
@@ -104,7 +108,7 @@ def make_player(spec: str, setting: Setting = Setting(), name: str | None = None
     elif parsed.kind == "random":
         player = RandomPlayer(setting.seed, name)
     elif parsed.kind == "rollout":
-        policy = load_rollout(find("rollout", arguments.pop("rollout", ""), setting.inputs))
+        policy = load_rollout(find("rollout", arguments.pop("rollout", ""), setting))
         player = RolloutPlayer(policy, setting.seed, _number(spec, arguments, "temperature", 1.0), name)
     elif parsed.kind == "policy":
         player = _policy(spec, arguments, setting, name)
@@ -115,8 +119,11 @@ def make_player(spec: str, setting: Setting = Setting(), name: str | None = None
     return player
 
 
-def find(argument: str, reference: str, inputs: Mapping[str, Path]) -> Path:
+def find(argument: str, reference: str, setting: Setting) -> Path:
     """The file behind a REF of the argument policy, value, rollout or tree."""
+    inputs = setting.inputs
+    if reference == PRETRAINED:
+        return pretrained(argument, setting.size or PRETRAINED_SIZE)
     name = reference if reference in INPUTS else DEFAULT_INPUT[argument]
     if reference in (*INPUTS, NEWEST, ""):
         if name in inputs:
@@ -128,6 +135,20 @@ def find(argument: str, reference: str, inputs: Mapping[str, Path]) -> Path:
     from tasks.tracking import find_model
 
     return Path(resolve(name, reference, None, find_model).path)
+
+
+def pretrained(argument: str, size: int) -> Path:
+    """The shipped policy, value, rollout or tree of a board size. Raises UserError when none ships."""
+    path = PRETRAINED_FOLDER / f"{argument}-{size}x{size}.safetensors"
+    if not path.is_file():
+        raise UserError(f"no pretrained {argument} on {size}x{size} comes with the product")
+    return path
+
+
+def shipped(size: int) -> dict[str, str]:
+    """`pretrained` for each argument that something ships for, besides the policy, which must."""
+    found = [key for key in REFERENCES if (PRETRAINED_FOLDER / f"{key}-{size}x{size}.safetensors").is_file()]
+    return dict.fromkeys(["policy", *found], PRETRAINED)
 
 
 def command_line(words: list[str], setting: Setting) -> list[str]:
@@ -149,7 +170,7 @@ def _policy(spec: str, arguments: dict[str, str], setting: Setting, name: str) -
     from models.evaluators import PolicyEvaluator
     from models.players import PolicyPlayer
 
-    net = load_policy_net(find("policy", arguments.pop("policy", ""), setting.inputs), setting.size)
+    net = load_policy_net(find("policy", arguments.pop("policy", ""), setting), setting.size)
     symmetries = int(_number(spec, arguments, "symmetries", 1))
     temperature = _number(spec, arguments, "temperature", 0.0)
     evaluator = PolicyEvaluator(net, symmetries)
@@ -161,7 +182,9 @@ def _search(spec: str, arguments: dict[str, str], setting: Setting, name: str) -
 
     if not arguments:
         arguments = dict.fromkeys(REFERENCES, NEWEST)
-    files = {key: find(key, arguments.pop(key), setting.inputs) for key in REFERENCES if key in arguments}
+    if arguments.get("policy") == PRETRAINED and not set(arguments) & (set(REFERENCES) - {"policy"}):
+        arguments |= shipped(setting.size or PRETRAINED_SIZE)
+    files = {key: find(key, arguments.pop(key), setting) for key in REFERENCES if key in arguments}
     return make_search_player(spec, files, arguments, setting.size, setting.seed, setting.threads, name)
 
 

@@ -22,7 +22,7 @@ from models.networks import PolicyNet
 from tasks.errors import UserError
 from tasks.evaluate_tournament import JOURNAL, run_evaluate_tournament
 from tasks.params import EvaluateTournamentParams, GuestParams, RatingParams
-from tasks.players import Setting, make_player, needed_inputs, parse_spec
+from tasks.players import Setting, find, make_player, needed_inputs, parse_spec
 from tasks.reporting import NullReporter
 from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, schedule
 from tasks.tournament_play import Clock, Rules, play_games
@@ -420,6 +420,20 @@ def test_an_absent_guest_is_said_so(tmp_path: Path) -> None:
 
 
 # ---- specs
+
+
+@pytest.mark.parametrize("size", [9, 19])
+def test_what_ships_is_named_pretrained(size: int) -> None:
+    for argument in ("rollout", "tree"):
+        assert (
+            find(argument, "pretrained", Setting(size=size)).name == f"{argument}-{size}x{size}.safetensors"
+        )
+    player = make_player("rollout:pretrained", Setting(size=size))
+    board = Board(size=size)
+    assert board.is_legal(player.choose(board))
+    with pytest.raises(UserError, match="no pretrained rollout on 7x7 comes with the product"):
+        make_player("rollout:pretrained", Setting(size=7))
+    assert needed_inputs(parse_spec("search:pretrained")) == []
 
 
 def test_specs() -> None:
