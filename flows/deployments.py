@@ -19,6 +19,8 @@ HEADER = """\
 """
 POOL = "local-process"
 PROFILE = "demo"
+# Off until somebody turns it on; a run on unchanged games finds everything done and reuses it.
+NIGHTLY = {"cron": "0 2 * * *", "timezone": "UTC", "active": False}
 # What a run's process needs of its surroundings beyond what flows/ sets itself.
 JOB_ENVIRONMENT = {"DO_NOT_TRACK": "1", "PYTHONPATH": "{{ $PROJECT_ROOT }}"}
 
@@ -47,7 +49,7 @@ def _deployment(name: str, module: str, about: str, params: dict[str, Any]) -> d
         "entrypoint": f"flows/{module}.py:{module}",
         "tags": ["alphago", f"stage:{name}"],
         "parameters": {"params": params, "profile": PROFILE},
-        "schedules": [],
+        "schedules": [dict(NIGHTLY)],
         "concurrency_limit": 1,
         "work_pool": {"name": POOL, "job_variables": {"env": dict(JOB_ENVIRONMENT)}},
     }

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 
 from flows.params import PipelineParams, pipeline_params, stage_params
 from flows.stages import PIPELINE, STAGES, stage
-
-SIGNS = {Ge: (">=", "ge"), Gt: (">", "gt"), Le: ("<=", "le"), Lt: ("<", "lt")}
+from tasks.params import bounds
 
 
 def list_stages() -> str:
@@ -49,11 +47,5 @@ def parameter_lines(model: BaseModel, prefix: str, skip: set[str]) -> Iterator[s
         if isinstance(value, BaseModel):
             yield from parameter_lines(value, f"{prefix}{name}.", set())
             continue
-        bounds = "".join(
-            f" {sign}{getattr(limit, attribute):g}"
-            for limit in field.metadata
-            for kind, (sign, attribute) in SIGNS.items()
-            if isinstance(limit, kind)
-        )
-        limits = f"  ({bounds.strip()})" if bounds else ""
+        limits = f"  ({found})" if (found := bounds(field)) else ""
         yield f"  {prefix}{name} = {value}{limits}  {field.description or ''}".rstrip()

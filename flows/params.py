@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from flows.stages import STAGES, stage
 from tasks.errors import UserError
 from tasks.params import (
+    PARAMETERS,
     BoardSize,
     EvaluateTournamentParams,
     GenerateValueSetParams,
@@ -40,7 +41,7 @@ Model = TypeVar("Model", bound=BaseModel)
 class PipelineParams(BaseModel):
     """All stages' parameters. A common setting given here counts for each stage that has none of its own."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = PARAMETERS
 
     board_size: BoardSize = 19
     seed: int = Field(

@@ -5,7 +5,7 @@ refuses what lies outside, the stage's documentation page is made from them. `fl
 and lays a profile and `--set` over them.
 """
 
-from tasks.params.base import BoardSize, StageParams
+from tasks.params.base import PARAMETERS, BoardSize, StageParams, bounds
 from tasks.params.games import ParseGamesParams, TrainRolloutPolicyParams
 from tasks.params.networks import (
     AccuracyTableParams,
@@ -23,6 +23,7 @@ from tasks.params.tournament import GNU_GO, EvaluateTournamentParams, GuestParam
 
 __all__ = [
     "GNU_GO",
+    "PARAMETERS",
     "AccuracyTableParams",
     "BoardSize",
     "ComputeParams",
@@ -42,4 +43,5 @@ __all__ = [
     "TrainValueNetworkParams",
     "TrainingParams",
     "ValueByStageParams",
+    "bounds",
 ]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from tasks.params.base import StageParams
+from tasks.params.base import PARAMETERS, StageParams
 
 
 class OptimizerParams(BaseModel):
     """How the weights follow the gradient; the defaults are the paper's: no momentum, the rate halved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = PARAMETERS
 
     kind: Literal["sgd", "muon"] = Field(
         "sgd",
@@ -49,7 +49,7 @@ class OptimizerParams(BaseModel):
 class ComputeParams(BaseModel):
     """How the network is computed; changes speed and the last digits, not what is learnt."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = PARAMETERS
 
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto: a GPU when there is one.")
     precision: Literal["auto", "float32", "bfloat16"] = Field(
@@ -68,7 +68,7 @@ class ComputeParams(BaseModel):
 class EvaluationParams(BaseModel):
     """When and on what the held-out test split is evaluated."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = PARAMETERS
 
     every: int = Field(100_000, ge=0, description="Steps between evaluations on the way; 0: only at the end.")
     rows: int = Field(
@@ -132,7 +132,7 @@ class ValueByStageParams(StageParams):
 class GridPoint(BaseModel):
     """A network of the accuracy table."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = PARAMETERS
 
     filters: int = Field(192, ge=1, le=4096, description="Filters of each convolution.")
     planes: int = Field(48, ge=1, le=48, description="Input planes used, the first of the 48.")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from tasks.params.base import StageParams
+from tasks.params.base import PARAMETERS, StageParams
 
 
 class GuestParams(BaseModel):
     """An external program that speaks GTP."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = PARAMETERS
 
     command: str = Field(
         description="Command line, split into words, never given to a shell; {seed} and {size} are filled in."
@@ -29,7 +29,7 @@ GNU_GO = "gnugo --mode gtp --chinese-rules --capture-all-dead --seed {seed} --le
 class RatingParams(BaseModel):
     """BayesElo's model; its default settings give the paper's numbers."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = PARAMETERS
 
     advantage: float = Field(32.8, ge=-1000.0, le=1000.0, description="Elo points in favour of White.")
     drawelo: float = Field(97.3, ge=0.0, le=1000.0, description="Width of the range of draws, in Elo points.")
