@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from .filters import GameFilter
 from .reading import read_file
 from .records import GameRecord, RejectedGame
 from .schemas import GAMES, QUARANTINE
-from .sources import SourceFile, iterate_files
+from .sources import SourceFile, files_on_disk, iterate_files
 from .store import TableWriter, write_bytes
 from .tables import game_row, games_table, quarantine_table
 
@@ -40,16 +40,40 @@ class ChunkOptions:
 
 
 def read_chunks(
-    sources: Sequence[Path], folder: Path, options: ChunkOptions, share: int = 0, shares: int = 1
+    sources: Sequence[Path],
+    folder: Path,
+    options: ChunkOptions,
+    shares: int = 1,
+    after_each: Callable[[], None] | None = None,
+    share: int = 0,
 ) -> int:
-    """Reads chunks share, share + shares, ... that `folder` lacks; returns the number of all chunks."""
-    numbered = enumerate(file for source in sources for file in iterate_files(source))
+    """Reads chunks share, share + shares, ... that `folder` lacks; returns the number of all chunks.
+
+    `after_each` is called when a chunk is on disk.
+    """
+    numbered = enumerate(_all_files(sources))
     chunks = 0
     for number, files in groupby(numbered, key=lambda item: item[0] // options.files_per_chunk):
         chunks = number + 1
         if number % shares == share and not _path(folder, "counts", number, "json").exists():
             _read_chunk((file for _, file in files), folder, number, options)
+            if after_each is not None:
+                after_each()
     return chunks
+
+
+def _all_files(sources: Sequence[Path]) -> Iterator[SourceFile]:
+    """The files of all sources; `read` counts through all of them."""
+    before = 0
+    for source in sources:
+        for file in iterate_files(source):
+            yield replace(file, read=before + file.read)
+        before += bytes_on_disk([source])
+
+
+def bytes_on_disk(sources: Sequence[Path]) -> int:
+    """Bytes of all files that would be read."""
+    return sum(file.stat().st_size for source in sources for file in files_on_disk(source))
 
 
 def _path(folder: Path, what: str, number: int, suffix: str = "parquet") -> Path:
@@ -61,12 +85,14 @@ def _read_chunk(files: Iterable[SourceFile], folder: Path, number: int, options:
     counts: Counter[str] = Counter()
     dropped: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
+    until = 0
     with ExitStack() as stack:
         games = stack.enter_context(TableWriter(_path(folder, "games", number), GAMES))
         refused = stack.enter_context(TableWriter(_path(folder, "quarantine", number), QUARANTINE))
         rows: list[dict[str, Any]] = []
         for file in files:
             counts["files"] += 1
+            until = file.read
             for found in read_file(file, options.ko_rule):
                 counts["records"] += 1
                 game: GameRecord | None
@@ -89,7 +115,7 @@ def _read_chunk(files: Iterable[SourceFile], folder: Path, number: int, options:
                     games.write(games_table(rows))
                     rows = []
         games.write(games_table(rows))
-    report = {"counts": counts, "dropped": dropped, "reasons": reasons}
+    report = {"counts": counts, "dropped": dropped, "reasons": reasons, "until": until}
     write_bytes(_path(folder, "counts", number, "json"), json.dumps(report).encode())
 
 
@@ -111,6 +137,30 @@ def reading_report(folder: Path, chunks: int) -> ReadingReport:
         report.dropped.update(found["dropped"])
         report.reasons.update(found["reasons"])
     return report
+
+
+class ReadingProgress:
+    """How far the reading of `total` bytes into `folder` is, whoever reads; finished chunks are looked at
+    once.
+    """
+
+    def __init__(self, folder: Path, total: int) -> None:
+        self.folder, self.total = folder, total
+        self.records = self.until = self.highest = 0
+        self.seen: set[str] = set()
+
+    def look(self) -> tuple[int, int]:
+        """Records read so far, and about how many there are."""
+        for path in self.folder.glob("counts-*.json"):
+            if path.name not in self.seen:
+                self.seen.add(path.name)
+                found = json.loads(path.read_bytes())
+                self.records += found["counts"].get("records", 0)
+                self.until = max(self.until, found["until"])
+                self.highest = max(self.highest, int(path.stem.partition("-")[2]))
+        chunks_share = len(self.seen) / (self.highest + 1)  # other processes may be a few chunks behind
+        share = min(1.0, chunks_share * self.until / max(self.total, 1))
+        return self.records, round(self.records / share) if share else 0
 
 
 def chunk_tables(folder: Path, what: str, chunks: int) -> Iterator[pa.Table]:

@@ -6,13 +6,14 @@ links and paths that lead outside are refused, each with a row that says so.
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -21,6 +22,7 @@ GAME_SUFFIXES = {".sgf": "sgf", ".gib": "gib", ".ngf": "ngf"}
 ZIP_SUFFIXES = (".zip",)
 TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 SEVENZIP_SUFFIXES = (".7z",)
+GZIP_SUFFIX = ".gz"  # of one packed file
 SNIFF_BYTES = 256
 
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
@@ -46,6 +48,7 @@ class SourceFile:
     format: str = ""  # "sgf", "gib", "ngf"
     data: bytes = b""
     refused: str = ""
+    read: int = 0  # bytes on disk that were read up to and with this file, to show progress
 
 
 class ArchiveError(ValueError):
@@ -73,12 +76,23 @@ def iterate_files(path: Path, limits: Limits | None = None) -> Iterator[SourceFi
     limits = limits or Limits()
     if not path.exists():
         raise FileNotFoundError(f"no such file or folder: {path}")
+    before = 0
+    for file in files_on_disk(path):
+        name = file.name if file == path else file.relative_to(path).as_posix()
+        for found in _from_path(file, name, limits):
+            yield replace(found, read=before + found.read)
+        before += file.stat().st_size
+
+
+def files_on_disk(path: Path) -> list[Path]:
+    """The path itself if it is a file, else the files under it in order, without hidden ones."""
     if path.is_file():
-        yield from _from_path(path, path.name, limits)
-        return
-    for file in sorted(path.rglob("*")):
-        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts):
-            yield from _from_path(file, file.relative_to(path).as_posix(), limits)
+        return [path]
+    return [
+        file
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    ]
 
 
 def archive_kind(name: str) -> str | None:
@@ -106,15 +120,36 @@ def _from_path(file: Path, name: str, limits: Limits) -> Iterator[SourceFile]:
     size = file.stat().st_size
     if kind:
         with file.open("rb") as stream:
-            yield from _from_archive(stream, kind, name, limits, _Budget(size, limits), 1)
+            for found in _from_archive(stream, kind, name, limits, _Budget(size, limits), 1):
+                yield replace(found, read=stream.tell())
     elif size > limits.file_bytes:
-        yield SourceFile(name, refused=f"larger than {limits.file_bytes} bytes")
+        yield SourceFile(name, refused=_too_large(limits.file_bytes), read=size)
     else:
-        yield _game_file(name, file.read_bytes())
+        try:
+            found = _game_file(name, file.read_bytes(), limits, _Budget(size, limits))
+        except ArchiveError as error:
+            found = SourceFile(name, refused=str(error))
+        yield replace(found, read=size)
 
 
-def _game_file(name: str, data: bytes) -> SourceFile:
-    found = game_format(name, data)
+def _too_large(limit: int) -> str:
+    return f"larger than {limit} bytes"
+
+
+def _game_file(name: str, data: bytes, limits: Limits, budget: _Budget) -> SourceFile:
+    """One file, unpacked if it is packed by itself. Raises ArchiveError if that breaks the budget."""
+    inner = name
+    if name.lower().endswith(GZIP_SUFFIX):
+        inner = name[: -len(GZIP_SUFFIX)]
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+                data = stream.read(limits.file_bytes + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            return SourceFile(name, refused=f"cannot be unpacked: {error}")
+        budget.take(len(data))
+        if len(data) > limits.file_bytes:
+            return SourceFile(name, refused=_too_large(limits.file_bytes))
+    found = game_format(inner, data)
     if found is None:
         return SourceFile(name, refused="not a game record (unknown kind of file)")
     return SourceFile(name, found, data)
@@ -131,7 +166,7 @@ def _from_archive(
             if refused:
                 yield SourceFile(inner, refused=refused)
             elif inner_kind is None:
-                yield _game_file(inner, data)
+                yield _game_file(inner, data, limits, budget)
             elif depth >= limits.depth:
                 yield SourceFile(inner, refused=f"archives nested more than {limits.depth} deep")
             else:
@@ -146,7 +181,7 @@ def _refusal(member: str, size: int, limits: Limits) -> str:
     if _OUTSIDE.match(member) or ".." in member.replace("\\", "/").split("/"):
         return "path leads out of the archive"
     limit = limits.archive_bytes if archive_kind(member) else limits.file_bytes
-    return f"larger than {limit} bytes" if size > limit else ""
+    return _too_large(limit) if size > limit else ""
 
 
 def _tar_members(stream: IO[bytes], limits: Limits, budget: _Budget) -> Iterator[tuple[str, bytes, str]]:

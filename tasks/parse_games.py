@@ -11,18 +11,26 @@ Four steps, each of which an interrupted run finds done or goes on with:
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from datasets.chunks import ChunkOptions, ReadingReport, chunk_tables, read_chunks, reading_report
+from datasets.chunks import (
+    ChunkOptions,
+    ReadingProgress,
+    ReadingReport,
+    bytes_on_disk,
+    chunk_tables,
+    read_chunks,
+    reading_report,
+)
 from datasets.filters import GameFilter
 from datasets.layout import INDEX_FILE
 from datasets.positions import write_positions
@@ -44,6 +52,7 @@ from datasets.tables import read_game_rows
 from tasks.errors import UserError
 from tasks.params import ParseGamesParams
 from tasks.reporting import Reporter
+from tasks.shard_workers import on_processes
 
 PARALLEL_FROM_BYTES = 4 << 20  # smaller inputs are read before a second process has started
 REASONS_SHOWN = 20
@@ -61,7 +70,7 @@ def run_parse_games(
     threads = params.threads or os.cpu_count() or 1
     sources = list(inputs.values())
     if not (games / MANIFEST).exists():
-        chunks = read(params, sources, work, threads)
+        chunks = read(params, sources, work, threads, run)
         select(params, work, chunks, games)
     if not (positions / MANIFEST).exists():
         write_all_positions(games, positions, params.symmetries, threads, run)
@@ -70,7 +79,7 @@ def run_parse_games(
     return result
 
 
-def read(params: ParseGamesParams, sources: list[Path], work: Path, threads: int) -> int:
+def read(params: ParseGamesParams, sources: list[Path], work: Path, threads: int, run: Reporter) -> int:
     """Step 1. Returns the number of chunks."""
     for source in sources:
         if not source.exists():
@@ -93,23 +102,24 @@ def read(params: ParseGamesParams, sources: list[Path], work: Path, threads: int
         ),
     )
     work.mkdir(parents=True, exist_ok=True)
-    if threads == 1 or sum(map(size_of, sources)) < PARALLEL_FROM_BYTES:
-        chunks = read_chunks(sources, work, options)
-    else:
-        with ProcessPoolExecutor(threads, multiprocessing.get_context("spawn")) as pool:
-            shares = [
-                pool.submit(read_chunks, sources, work, options, share, threads) for share in range(threads)
-            ]
-            chunks = max(share.result() for share in shares)
+    total = bytes_on_disk(sources)
+    shares = threads if total >= PARALLEL_FROM_BYTES else 1
+    progress = ReadingProgress(work, total)
+
+    def show() -> None:
+        records, expected = progress.look()
+        if records:
+            run.progress(records, max(expected, records + 1), "records to games (total: an estimate)")
+
+    show()
+    after_each = show if shares == 1 else None
+    make = partial(read_chunks, sources, work, options, shares, after_each)
+    chunks = max(on_processes(make, range(shares), shares, show))
     if chunks == 0:
         raise UserError(f"nothing to read in {', '.join(map(str, sources))}: no files")
+    records, _ = progress.look()
+    run.progress(records, records, "records to games")
     return chunks
-
-
-def size_of(path: Path) -> int:
-    """Bytes of a file or of all files in a folder."""
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
-    return sum(file.stat().st_size for file in files)
 
 
 def select(params: ParseGamesParams, work: Path, chunks: int, games: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import TypeVar
@@ -12,16 +12,22 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 ATTEMPTS = 3  # rounds in which processes may die before the run gives up
+WATCH_SECONDS = 1.0
 
 log = logging.getLogger("alphago.shards")
 
 
-def on_processes(make: Callable[[int], Result], shards: Sequence[int], workers: int) -> Iterator[Result]:
+def on_processes(
+    make: Callable[[int], Result],
+    shards: Sequence[int],
+    workers: int,
+    meanwhile: Callable[[], None] | None = None,
+) -> Iterator[Result]:
     """Call `make` for every shard, in this process or in `workers` new ones, and yield results as they come.
 
     A process that dies costs the shards that were being made: they are made again by new processes. After
     ATTEMPTS rounds with deaths, RuntimeError. What `make` raises comes out; `make` must be picklable with
-    workers > 1.
+    workers > 1. `meanwhile` is called about once a second while other processes work.
     """
     if workers <= 1:
         yield from map(make, shards)
@@ -31,10 +37,14 @@ def on_processes(make: Callable[[int], Result], shards: Sequence[int], workers: 
         try:
             with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
                 waiting = {pool.submit(make, shard): shard for shard in sorted(left)}
-                for finished in as_completed(waiting):
-                    result = finished.result()
-                    left.discard(waiting[finished])
-                    yield result
+                while waiting:
+                    finished, _ = wait(waiting, WATCH_SECONDS if meanwhile else None, FIRST_COMPLETED)
+                    if meanwhile is not None:
+                        meanwhile()
+                    for job in finished:
+                        result = job.result()
+                        left.discard(waiting.pop(job))
+                        yield result
             return
         except BrokenProcessPool:
             log.warning("a worker process died; %d shards are left to make", len(left))

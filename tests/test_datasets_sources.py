@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 import zipfile
@@ -12,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets import GameRecord, RejectedGame, read_games
+from datasets.chunks import bytes_on_disk
 from datasets.reading import READER_FAULT, read_file
-from datasets.sources import Limits, SourceFile
+from datasets.sources import Limits, SourceFile, iterate_files
 
 GAME = b"(;SZ[9];B[ee])"
 
@@ -86,6 +88,34 @@ def test_seven_zip(tmp_path: Path) -> None:
     next(iter(games))  # leaving early must not hang
 
 
+def test_packed_single_files(tmp_path: Path) -> None:
+    packed = gzip.compress(GAME)
+    (tmp_path / "1.sgf.gz").write_bytes(packed)
+    (tmp_path / "2.SGF.GZ").write_bytes(packed + packed)  # two members are one file
+    (tmp_path / "3.gib.gz").write_bytes(gzip.compress(SEEDS["gib"].replace(b"15 3", b"9 9")))
+    (tmp_path / "4.ngf.gz").write_bytes(gzip.compress(SEEDS["ngf"].replace(b"BQEEQ", b"BJJJJ")))
+    (tmp_path / "5.tar.gz").write_bytes(tar_of({"a.sgf.gz": packed, "b.zip": zip_of({"c.sgf.gz": packed})}))
+    (tmp_path / "6.sgf.gz").write_bytes(packed[:-9])
+    (tmp_path / "7.sgf.gz").write_bytes(GAME)
+    (tmp_path / "8.pdf.gz").write_bytes(gzip.compress(b"%PDF"))
+    found = read(tmp_path)
+    games = ["1.sgf.gz", "2.SGF.GZ", "3.gib.gz", "4.ngf.gz", "5.tar.gz!a.sgf.gz", "5.tar.gz!b.zip!c.sgf.gz"]
+    assert [name for name, what in found.items() if what == "game"] == games
+    assert "cannot be unpacked" in found["6.sgf.gz"]
+    assert "cannot be unpacked" in found["7.sgf.gz"]
+    assert "not a game record" in found["8.pdf.gz"]
+
+
+def test_progress_reaches_the_bytes_on_disk(tmp_path: Path) -> None:
+    for name in ("a.sgf", "b.sgf"):
+        (tmp_path / name).write_bytes(GAME)
+    (tmp_path / "c.tar").write_bytes(tar_of({"1.sgf": GAME, "2.sgf": GAME}, "w"))
+    (tmp_path / "d.sgf.gz").write_bytes(gzip.compress(GAME))
+    positions = [file.read for file in iterate_files(tmp_path)]
+    assert positions == sorted(positions)
+    assert positions[-1] == bytes_on_disk([tmp_path])
+
+
 def test_path_tricks_are_refused(tmp_path: Path) -> None:
     members = {"../up.sgf": GAME, "/root.sgf": GAME, "a/../../b.sgf": GAME, "c:\\x.sgf": GAME, "ok.sgf": GAME}
     (tmp_path / "a.tar.gz").write_bytes(tar_of(members))
@@ -111,7 +141,11 @@ def test_bombs_are_refused(tmp_path: Path) -> None:
     (tmp_path / "many.zip").write_bytes(many)
     (tmp_path / "many.tar.gz").write_bytes(tar_of({f"{n:03d}.sgf": b"x" * 9_000 for n in range(100)}))
     (tmp_path / "nested.zip").write_bytes(zip_of({f"{n}.zip": many for n in range(3)}))
-    for name in ("many.zip", "many.tar.gz", "nested.zip"):
+    bomb = gzip.compress(b"x" * 9_000)
+    (tmp_path / "packed.zip").write_bytes(zip_of({f"{n:03d}.sgf.gz": bomb for n in range(100)}))
+    (tmp_path / "large.sgf.gz").write_bytes(gzip.compress(b"x" * 20_000))
+    assert read(tmp_path / "large.sgf.gz", limits) == {"large.sgf.gz": "larger than 10000 bytes"}
+    for name in ("many.zip", "many.tar.gz", "nested.zip", "packed.zip"):
         assert any("archive bomb" in what for what in read(tmp_path / name, limits).values()), name
 
 

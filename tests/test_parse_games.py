@@ -152,6 +152,20 @@ def test_bytes_do_not_depend_on_the_processes(
     assert digests(tmp_path / "one") == digests(tmp_path / "two")
 
 
+def test_reading_tells_how_far_it_is(records: Path, tmp_path: Path) -> None:
+    told: list[tuple[float, float]] = []
+
+    class Listener(NullReporter):
+        def progress(self, done: float, total: float, note: str = "") -> None:
+            if "records to games" in note:
+                told.append((done, total))
+
+    run_parse_games(ParseGamesParams(**OPTIONS), {"games": records}, tmp_path, Listener())
+    assert [done for done, _ in told] == [7, 14, 21, 28, 35, 40, 40]  # in chunks of 7
+    assert all(30 <= total <= 50 for _, total in told)
+    assert told[-1] == (40, 40)
+
+
 KILLED = """
 import sys, pathlib
 from test_parse_games import run

@@ -26,7 +26,10 @@ def test_one_worker_is_this_process() -> None:
 
 
 def test_a_worker_that_dies_costs_at_most_its_shards(tmp_path: Path) -> None:
-    assert sorted(on_processes(partial(die, tmp_path, 1), range(5), workers=2)) == [0, 1, 2, 3, 4]
+    looks: list[int] = []
+    made = on_processes(partial(die, tmp_path, 1), range(5), 2, meanwhile=lambda: looks.append(1))
+    assert sorted(made) == [0, 1, 2, 3, 4]
+    assert looks
 
 
 def test_workers_that_keep_dying_end_the_run(tmp_path: Path) -> None:
