@@ -27,6 +27,7 @@ def evaluate_tournament(
     value_network: str = "",
     rollout_policy: str = "",
     tree_policy: str = "",
+    openings: str = "",
     profile: Profile = "paper",
     reuse: Reuse = "same-code",
 ) -> StageResult:
@@ -39,6 +40,7 @@ def evaluate_tournament(
         value_network: The value network, likewise.
         rollout_policy: The rollout policy, likewise.
         tree_policy: The tree policy, likewise.
+        openings: Game records (file, folder or archive) whose first moves open games; empty: random moves.
         profile: Gives the parameters not set here, and says whose newest results are taken as inputs.
         reuse: Whether identical finished work is taken instead of done again.
     """
@@ -48,6 +50,7 @@ def evaluate_tournament(
         "value_network": value_network,
         "rollout_policy": rollout_policy,
         "tree_policy": tree_policy,
+        "openings": openings,
     }
     with open_stage(NAME, params, references, profile, reuse, newest_optional=True) as stage:
         if not stage.reused:

@@ -100,7 +100,7 @@ STAGES: dict[str, Stage] = {
             "Let the players meet and rate them",
             params.EvaluateTournamentParams,
             inputs=(),
-            optional=("sl_policy", "rl_policy", "value_network", "rollout_policy", "tree_policy"),
+            optional=("sl_policy", "rl_policy", "value_network", "rollout_policy", "tree_policy", "openings"),
             outputs=("games", "crosstable", "ratings"),
         ),
     )

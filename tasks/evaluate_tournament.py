@@ -1,7 +1,8 @@
 """Stage 7: the players meet, every pair over many games, and are rated.
 
-Openings are random but the same for all pairs, and each is played with both colours. Scoring is by area. A
-game is written to the journal as soon as it ends, so that an interrupted tournament goes on where it stopped.
+Openings are random or of an opening set, the same for all pairs, and each is played with both colours.
+Scoring is by area. A game is written to the journal as soon as it ends, so that an interrupted tournament
+goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from go_engine.gtp_text import most_handicap
 from go_engine.players import BatchPlayer
 from tasks.digests import path_digest
 from tasks.errors import UserError
+from tasks.openings import read_openings
 from tasks.params import EvaluateTournamentParams
 from tasks.players import Setting, command_line, make_player, needed_inputs, parse_spec
 from tasks.reporting import Reporter
@@ -36,6 +38,7 @@ from tasks.tournament_report import (
     write_games,
 )
 
+OPENINGS = "openings"  # an input
 JOURNAL, GAMES, CROSSTABLE, RATINGS = "journal.jsonl", "games", "crosstable.json", "ratings.csv"
 DOES_NOT_MATTER = {"threads", "lanes", "guest_lanes"}  # parameters that change no game
 SEED_STEP = 1_000_003  # between players, so that no two share their random numbers
@@ -58,7 +61,12 @@ def run_evaluate_tournament(
         "params": params.model_dump(mode="json", exclude=DOES_NOT_MATTER),
         "inputs": {name: path_digest(path) for name, path in inputs.items()},
     }
-    tournament = Tournament(params, entrants, meetings, set(guests), run)
+    openings: list[list[int]] = []
+    if OPENINGS in inputs:
+        openings = read_openings(inputs[OPENINGS], params.board_size, params.opening_plies, params.seed)
+        run.log_metrics({"openings": len(openings)})
+    rules = Rules(params.board_size, params.komi, params.opening_plies, params.seed, openings)
+    tournament = Tournament(params, entrants, meetings, set(guests), rules, run)
     try:
         with Journal(folder / JOURNAL, identity | {"players": [*specs, *guests]}) as journal:
             tournament.play(journal)
@@ -80,16 +88,11 @@ class Tournament:
         entrants: Mapping[str, Entrant],
         meetings: Sequence[Meeting],
         guests: set[str],
+        rules: Rules,
         run: Reporter,
     ) -> None:
-        self.params, self.entrants, self.meetings, self.guests, self.run = (
-            params,
-            entrants,
-            meetings,
-            guests,
-            run,
-        )
-        self.rules = Rules(params.board_size, params.komi, params.opening_plies, params.seed)
+        self.params, self.entrants, self.meetings = params, entrants, meetings
+        self.guests, self.rules, self.run = guests, rules, run
         self.clock = Clock()
         self._faults: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()

@@ -98,6 +98,7 @@ class Rules:
     komi: float
     opening_plies: int
     seed: int
+    openings: Sequence[Sequence[int]] = ()  # an opening set
 
     @property
     def most_plies(self) -> int:
@@ -111,10 +112,13 @@ class Rules:
         return board
 
     def opening(self, game: Game) -> list[int]:
-        """The random moves that open a game: the same for the same opening, handicap and seed.
+        """The moves that open a game, of the opening set or random: the same for the same opening,
+        handicap and seed.
 
         After a handicap, which is the same player's in both games of an opening, the two games differ.
         """
+        if self.openings and not game.handicap:
+            return list(self.openings[game.opening % len(self.openings)])
         board = self.start(game)
         key = [self.seed, game.opening, game.number % 2 if game.handicap else 0]
         player = RandomPlayer(int(np.random.default_rng(key).integers(2**63)))

@@ -16,6 +16,7 @@ import torch
 from sgfmill import sgf
 
 from go_engine import BLACK, WHITE, Board, RolloutPolicy
+from go_engine.gtp_text import parse_vertex
 from go_engine.players import RESIGN, RandomPlayer
 from models.checkpoint import save_checkpoint
 from models.networks import PolicyNet
@@ -124,6 +125,24 @@ def test_openings_depend_on_seed_and_number_alone() -> None:
     assert rules.opening(games[4]) == Rules(9, 0.5, 6, seed=3).opening(Game(1, 4, "c", "d"))
     assert len({tuple(rules.opening(game)) for game in games}) == 20
     assert len(Rules(2, 7.5, 100, seed=3).opening(games[0])) < 100
+
+
+def test_an_opening_set_opens_the_games(tmp_path: Path) -> None:
+    records = tmp_path / "openings.sgf"
+    records.write_text(
+        "(;SZ[5];B[cc];W[bb];B[dd];W[ba])(;SZ[5];B[bc];W[])(;SZ[5];B[cc];W[bb];B[dd])(;SZ[5]AB[aa];W[bb])"
+        "(;SZ[9];B[cc];W[bb])"
+    )
+    play(tmp_path / "out", {"openings": records}, opening_plies=3, games=6)
+    lines = journal_lines(tmp_path / "out")[1:]
+    opened = [tuple(line["moves"][: line["opening_plies"]]) for line in lines]
+    lines_of_the_set = [tuple(parse_vertex(v, 5) for v in words.split()) for words in ("C3 B4 D2", "B3")]
+    by_opening = {line["opening"]: moves for line, moves in zip(lines, opened, strict=True)}
+    assert sorted(by_opening) == [0, 1, 2]
+    assert {by_opening[0], by_opening[1]} == set(lines_of_the_set)
+    assert by_opening[2] == by_opening[0]
+    with pytest.raises(UserError, match="no record"):
+        play(tmp_path / "other", {"openings": records}, board_size=7)
 
 
 def test_handicap_means_black_and_stones(tmp_path: Path) -> None:

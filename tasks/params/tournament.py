@@ -90,7 +90,8 @@ class EvaluateTournamentParams(StageParams):
         4,
         ge=0,
         le=100,
-        description="Random moves that open a game; each opening is played with both colours.",
+        description="Random moves that open a game, or the most that are taken from a record of the opening "
+        "set; each opening is played with both colours.",
     )
     handicaps: dict[str, Annotated[int, Field(ge=2, le=9)]] = Field(
         {},
