@@ -69,6 +69,24 @@ def calibration_plot(predictions: ValuePredictions) -> Figure:
     return figure
 
 
+def strength_plot(points: Sequence[tuple[float, float, float, float]], reference: float) -> Figure:
+    """Fig. 2a: games won against one network over the accuracy, all in percent.
+
+    `points` are (accuracy, won, low, high); `reference` is the accuracy of the network that all play against.
+    """
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    accuracy, won, low, high = (np.array(column) for column in zip(*points, strict=True))
+    axes.errorbar(accuracy, won, (won - low, high - won), fmt="o", capsize=2, label="networks, 95% intervals")
+    axes.plot([reference], [50], marker="*", markersize=12, linestyle="", label="the network they meet")
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("held-out moves predicted (%)")
+    axes.set_ylabel("games won (%)")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    return figure
+
+
 def _curve(axes: Axes, points: Sequence[Point], name: str, label: str, scale: float = 1.0) -> None:
     known = [point for point in points if name in point]
     if known:

@@ -159,6 +159,14 @@ class AccuracyTableParams(TrainSlPolicyParams):
     ensembles: tuple[Annotated[int, Field(ge=1, le=8)], ...] = Field(
         (1, 2, 4, 8), min_length=1, description="Sizes of the symmetry ensembles."
     )
+    games: int = Field(
+        400,
+        ge=0,
+        le=1_000_000,
+        multiple_of=2,
+        description="Games of each network, as a bare policy, against the one of `filters` and `planes` (or "
+        "else the first of the grid); 0: none.",
+    )
 
 
 class TrainValueNetworkParams(TrainingParams):
