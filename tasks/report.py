@@ -10,7 +10,7 @@ from tasks.report_choice import Chosen, choose
 from tasks.report_document import Document, Section, paragraphs, table, write_markdown
 from tasks.report_page import write_page
 from tasks.report_sections import by_stage, data, percent, reinforced, rollout, supervised, value
-from tasks.report_strength import players_by_parts, scaling, tournament, variants
+from tasks.report_strength import players_by_parts, progress, scaling, tournament, variants
 from tasks.reporting import clock
 from tasks.tracking import find_model
 
@@ -59,6 +59,7 @@ def make_document(chosen: Chosen) -> Document:
         variants(chosen),
         scaling(chosen),
         position(),
+        progress(chosen),
         costs(chosen),
         lineage(chosen),
     ]

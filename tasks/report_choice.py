@@ -63,17 +63,31 @@ def choose(reference: str, find_model: FindModel) -> Chosen:
     return found
 
 
+def pipelines() -> list[Chosen]:
+    """Every finished pipeline of the home, oldest first."""
+    return [_kept(path, kept) for path, kept in _pipeline_files()]
+
+
 def _pipeline(reference: str) -> Chosen | None:
     """The pipeline of that run id or folder; the newest finished one without a reference."""
-    files = sorted(bootstrap.data_root().glob(f"{PIPELINE}/*/{PIPELINE_FILE}"))
-    for path in reversed(files):
-        kept = json.loads(path.read_text(encoding="utf-8"))
+    for path, kept in reversed(_pipeline_files()):
         same = reference in (kept["run_id"], PIPELINE, str(path), str(path.parent))
         if not reference or same or Path(reference).resolve() == path.parent.resolve():
-            about = f"The pipeline finished {kept['finished'][:16].replace('T', ' ')} (UTC)"
-            stages = [_moved(StageResult.model_validate(one)) for one in kept["stages"]]
-            return Chosen(path.parent.name, about, stages, kept["seconds"])
+            return _kept(path, kept)
     return None
+
+
+def _pipeline_files() -> list[tuple[Path, dict[str, Any]]]:
+    """Oldest first."""
+    files = bootstrap.data_root().glob(f"{PIPELINE}/*/{PIPELINE_FILE}")
+    found = [(path, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(files)]
+    return sorted(found, key=lambda one: one[1]["finished"])
+
+
+def _kept(path: Path, kept: dict[str, Any]) -> Chosen:
+    about = f"The pipeline finished {kept['finished'][:16].replace('T', ' ')} (UTC)"
+    stages = [_moved(StageResult.model_validate(one)) for one in kept["stages"]]
+    return Chosen(path.parent.name, about, stages, kept["seconds"])
 
 
 def _moved(result: StageResult) -> StageResult:

@@ -11,15 +11,21 @@ from tasks import paper
 from tasks.errors import UserError
 from tasks.players import parse_spec
 from tasks.report_charts import Bar, elo_bars
-from tasks.report_choice import Chosen
+from tasks.report_choice import PIPELINE, Chosen, pipelines
 from tasks.report_document import Picture, Section, paragraphs, table
-from tasks.report_sections import missing
+from tasks.report_sections import missing, percent
 from tasks.store import StageResult
 
 STAGE = "evaluate-tournament"
 BAR_NOTE = (
     "Differences compare, levels do not: the paper's scale is anchored at Fan Hui's 2908, ours at our own "
     "anchor. 230 points are 79% of the games."
+)
+SHORT_COMMIT = 10
+PROGRESS_METRICS = (
+    ("train-sl-policy", "test/accuracy"),
+    ("train-rl-policy", "win_rate/sl_policy"),
+    ("train-value-network", "test/mse"),
 )
 Parts = tuple[bool, bool, bool]
 
@@ -113,6 +119,41 @@ def parts_of(spec: str) -> Parts | None:
     value = "value" in words and mixing < 1
     rollouts = ("rollout" in words or words.get("rollouts") == "1" or "value" not in words) and mixing > 0
     return "policy" in words, value, rollouts
+
+
+def progress(chosen: Chosen) -> Section:
+    """All pipelines of this home on the same board, oldest first: whether a change of ours helped."""
+    runs = [run for run in pipelines() if run.newest.board_size == chosen.newest.board_size]
+    if not runs:
+        return Section("Progress over pipeline runs", "", missing(chosen, PIPELINE))
+    rows: list[list[Any]] = []
+    bars = []
+    for run in runs:
+        result = run.last(STAGE)
+        best = max(_own(result), key=lambda bar: bar.elo, default=None) if result else None
+        sl, rl, mse = (run.metric(*name) for name in PROGRESS_METRICS)
+        if best:
+            bars.append(best._replace(name=f"{run.name}: {best.name}"))
+        rows.append(
+            [
+                run.name,
+                run.newest.finished[:16].replace("T", " "),
+                run.newest.profile,
+                (run.newest.git_commit or run.newest.code)[:SHORT_COMMIT],
+                *(percent(sl), percent(rl), None if mse is None else f"{mse:.3f}"),
+                *((best.name, f"{best.elo:.0f}") if best else (None, None)),
+            ]
+        )
+    head = ["pipeline", "finished (UTC)", "profile", "code", "SL: moves %", "RL: wins %", "value: MSE"]
+    told = "Each tournament has its own anchor and opponents: Elo compare as far as these are the same."
+    drawn = Picture("The strongest player of each pipeline", svg=elo_bars(bars, "Elo by pipeline"))
+    text = paragraphs(table([*head, "strongest", "Elo"], rows, left=4), told)
+    return Section("Progress over pipeline runs", "", text, (drawn,) if bars else ())
+
+
+def _own(result: StageResult) -> list[Bar]:
+    """The rated players that are no guests."""
+    return [bar for bar in ratings(result) if bar.name in result.params.get("players", {})]
 
 
 def scaling(chosen: Chosen) -> Section:

@@ -69,7 +69,7 @@ def calibration_plot(predictions: ValuePredictions) -> Figure:
     return figure
 
 
-def strength_plot(points: Sequence[tuple[float, float, float, float]], reference: float) -> Figure:
+def strength_plot(points: Sequence[tuple[float, ...]], reference: float) -> Figure:
     """Fig. 2a: games won against one network over the accuracy, all in percent.
 
     `points` are (accuracy, won, low, high); `reference` is the accuracy of the network that all play against.

@@ -193,6 +193,8 @@ def test_a_pipeline_is_found_after_the_home_has_moved(chain: list[StageResult], 
         "run_id": "e" * 32,
     }
     write_text(data_home / "pipeline" / "20260101" / "pipeline.json", json.dumps(kept))
+    earlier = kept | {"finished": "2025-12-01T00:00:00", "run_id": "f" * 32, "stages": kept["stages"][:1]}
+    write_text(data_home / "pipeline" / "20260102" / "pipeline.json", json.dumps(earlier))
     made(data_home, "parse-games")  # later, and no part of it
     for reference in ("", "e" * 32, str(data_home / "pipeline" / "20260101")):
         page, markdown = write_report(reference)
@@ -200,6 +202,9 @@ def test_a_pipeline_is_found_after_the_home_has_moved(chain: list[StageResult], 
         text = markdown.read_text(encoding="utf-8")
         assert "81.0%" in text
         assert "summary of parse-games" not in text
+        first, second = (line for line in text.splitlines() if line.startswith("| 2026010"))
+        assert first == "| 20260102 | 2026-01-01 00:00 | demo | cccccccccc | 43.1 | - | - | - | - |"
+        assert second.endswith("| 43.1 | 81.0 | - | search | 900 |")
 
 
 def test_experiments_belong_to_what_they_were_made_from(chain: list[StageResult], data_home: Path) -> None:
