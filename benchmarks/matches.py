@@ -53,11 +53,15 @@ def main() -> None:
         moves = sum(clock.moves.values())
         rates["matches"].append(moves / played[0])
         calls = max(1, moves // batch)
-        rates["bare network"].append(calls * batch / measure(lambda: bare_network(evaluator, planes, calls))[0])  # noqa: B023
-    bare, matches = (statistics.median(rates[name]) for name in ("bare network", "matches"))
+        bare = measure(lambda: bare_network(evaluator, planes, calls))  # noqa: B023
+        rates["bare network"].append(calls * batch / bare[0])
+    alone, matches = (statistics.median(rates[name]) for name in ("bare network", "matches"))
     shape = f"{asked.size}x{asked.size}, {asked.filters} filters, {asked.layers} layers, {asked.precision}"
     print(f"{shape}, {asked.lanes} lanes, {asked.games} games")
-    print(f"positions a processor second: bare network {bare:,.0f}, matches {matches:,.0f}, {matches / bare:.2f}")
+    print(
+        f"positions a processor second: bare network {alone:,.0f}, matches {matches:,.0f}, "
+        f"ratio {matches / alone:.2f}"
+    )
 
 
 if __name__ == "__main__":
