@@ -55,4 +55,4 @@ def evaluate_tournament(
     with open_stage(NAME, params, references, profile, reuse, newest_optional=True) as stage:
         if not stage.reused:
             play(stage)
-    return stage.result
+    return stage.returned()

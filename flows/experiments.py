@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flows.params import COMMON, load_profile, merge, parse_settings, validated
+from flows.remake import command_line
 from flows.run import parse_inputs
 from tasks.errors import UserError
 from tasks.params import (
@@ -109,7 +110,9 @@ def run_experiment(name: str, profile: str, settings: list[str], inputs: list[st
     params = experiment_params(name, profile, parse_settings(settings))
     given = parse_inputs(inputs, name, one.inputs + one.optional)
     taken = _inputs(one, {key: str(reference) for key, reference in given.items()}, profile, params)
-    with stage_run(name, params, taken, profile=profile) as run:
+    base = experiment_params(name, profile, {})
+    command = command_line(["alphago", "experiment", name], profile, params, base, taken)
+    with stage_run(name, params, taken, profile=profile, command=command) as run:
         if run.result is None:
             paths = {key: Path(found.path) for key, found in taken.items()}
             run.finish(one.function()(params, paths, run.folder, run))

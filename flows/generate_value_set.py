@@ -66,4 +66,4 @@ def generate_value_set(
     with open_stage(NAME, params, references, profile, reuse) as stage:
         if not stage.reused:
             generate(stage)
-    return stage.result
+    return stage.returned()

@@ -55,4 +55,4 @@ def parse_games(
     with open_stage(NAME, params, references, profile, reuse) as stage:
         if not stage.reused:
             parse(stage)
-    return stage.result
+    return stage.returned()

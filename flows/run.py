@@ -10,7 +10,7 @@ from flows.inputs import resolve_inputs
 from flows.params import load_profile, pipeline_params, stage_params
 from flows.params import parse_settings as parse
 from flows.stages import PIPELINE, STAGES, StageName, stage
-from flows.sweep import run_sweep, variants_of
+from flows.sweep import Variant, run_sweep, variants_of
 from tasks.bootstrap import answers
 from tasks.errors import UserError
 from tasks.references import Scope
@@ -27,10 +27,7 @@ def run_from_command_line(
 
     Raises UserError for what was asked wrongly.
     """
-    load_profile(profile)
-    known: tuple[str, ...] = PIPELINE_INPUTS if name == PIPELINE else stage(name).all_inputs
-    references = parse_inputs(inputs, name, known)
-    variants = variants_of(settings, lambda texts: _arguments(name, profile, parse(texts), from_stage))
+    variants, references = asked_for(name, profile, settings, inputs, from_stage)
     for variant in variants:
         _check_inputs(name, variant.arguments, references)
     flow = _flow(name)
@@ -46,6 +43,17 @@ def run_from_command_line(
             f"Prefect's {f'server at {api}' if api else 'temporary server'} is away ({error}); "
             "finished work is kept, the same command goes on"
         ) from error
+
+
+def asked_for(
+    name: str, profile: str, settings: list[str], inputs: list[str], from_stage: str | None
+) -> tuple[list[Variant], dict[str, str | list[str]]]:
+    """The flow's arguments and its inputs' references, checked; nothing is looked up or run yet."""
+    load_profile(profile)
+    known: tuple[str, ...] = PIPELINE_INPUTS if name == PIPELINE else stage(name).all_inputs
+    references = parse_inputs(inputs, name, known)
+    variants = variants_of(settings, lambda texts: _arguments(name, profile, parse(texts), from_stage))
+    return variants, references
 
 
 def _refused(error: BaseException | None) -> bool:

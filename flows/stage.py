@@ -8,20 +8,24 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from prefect.artifacts import create_markdown_artifact, create_progress_artifact, update_progress_artifact
 from prefect.logging.handlers import APILogHandler
 from prefect.runtime import flow_run
+from prefect.states import Completed
 
 from flows.inputs import resolve_inputs
-from flows.params import Profile, Reuse, over_profile
+from flows.params import Profile, Reuse, over_profile, stage_params
+from flows.remake import command_line
 from tasks.bootstrap import LOGGER
 from tasks.params import StageParams
 from tasks.references import Scope
 from tasks.store import StageResult
 from tasks.tracking import StageRun, stage_run
 
+REUSED = "Reused"
+REUSED_MESSAGE = "Finished before: nothing was computed."
 PROGRESS_SECONDS = 5.0  # each update of a progress artifact is a call to the server
 
 Params = TypeVar("Params", bound=StageParams)
@@ -60,6 +64,15 @@ class OpenStage(Generic[Params]):
         assert self.run.result is not None
         return self.run.result
 
+    def returned(self) -> StageResult:
+        """What the flow returns: reused work as a state of that name, which the run's page then shows.
+
+        Whoever calls the flow gets the result itself either way.
+        """
+        if not self.result.reused:
+            return self.result
+        return cast(StageResult, Completed(name=REUSED, message=REUSED_MESSAGE, data=self.result))
+
 
 @contextmanager
 def open_stage(
@@ -77,9 +90,16 @@ def open_stage(
     """
     params = over_profile(params, name, profile)
     inputs = resolve_inputs(name, references, Scope(profile, params.board_size), newest_optional)
-    redo, any_code = reuse == "never", reuse == "any-code"
+    command = command_line(["alphago", "run", name], profile, params, stage_params(name, profile, {}), inputs)
     with stage_run(
-        name, params, inputs, profile=profile, redo=redo, any_code=any_code, tags=prefect_tags()
+        name,
+        params,
+        inputs,
+        profile=profile,
+        redo=reuse == "never",
+        any_code=reuse == "any-code",
+        tags=prefect_tags(),
+        command=command,
     ) as run:
         opened = OpenStage(run, params, {key: Path(taken.path) for key, taken in inputs.items()})
         if not opened.reused:
@@ -125,7 +145,7 @@ class ProgressArtifact:
 
 def _summarise(result: StageResult) -> None:
     """A page in Prefect's UI with what came out."""
-    how = "Reused: finished before, nothing was computed." if result.reused else f"{result.seconds:,.1f} s"
+    how = f"{REUSED}. {REUSED_MESSAGE}" if result.reused else f"{result.seconds:,.1f} s"
     lines = [
         f"# {result.stage}",
         how,

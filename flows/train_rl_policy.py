@@ -40,4 +40,4 @@ def train_rl_policy(
     with open_stage(NAME, params, references, profile, reuse) as stage:
         if not stage.reused:
             train(stage)
-    return stage.result
+    return stage.returned()

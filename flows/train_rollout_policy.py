@@ -37,4 +37,4 @@ def train_rollout_policy(
     with open_stage(NAME, params, {"games": games}, profile, reuse) as stage:
         if not stage.reused:
             fit(stage)
-    return stage.result
+    return stage.returned()

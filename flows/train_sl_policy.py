@@ -37,4 +37,4 @@ def train_sl_policy(
     with open_stage(NAME, params, {"positions": positions}, profile, reuse) as stage:
         if not stage.reused:
             train(stage)
-    return stage.result
+    return stage.returned()

@@ -37,4 +37,4 @@ def train_value_network(
     with open_stage(NAME, params, {"value_set": value_set}, profile, reuse) as stage:
         if not stage.reused:
             train(stage)
-    return stage.result
+    return stage.returned()

@@ -64,6 +64,19 @@ def file_digests(folder: Path) -> dict[str, str]:
     return {file.relative_to(folder).as_posix(): file_digest(file) for file in files}
 
 
+def lost_file(path: Path) -> Path | None:
+    """What is gone of a thing that was there: itself or the first file that its manifest names; else None.
+
+    Sizes and contents are not looked at.
+    """
+    if not path.exists():
+        return path
+    if not (path / MANIFEST).is_file():
+        return None
+    named = (path / str(file["name"]) for file in read_manifest(path).get("files", []))
+    return next((file for file in named if not file.exists()), None)
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a dataset folder; raises UserError when there is none or it is no JSON object."""
     path = folder / MANIFEST

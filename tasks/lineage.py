@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.bootstrap import data_root
-from tasks.digests import MANIFEST, path_digest, read_manifest
+from tasks.digests import MANIFEST, lost_file, path_digest, read_manifest
 from tasks.errors import UserError
 from tasks.store import Input, StageResult, read_result, write_text
 
@@ -37,6 +37,7 @@ def stage_node(result: StageResult) -> Node:
         "git_commit": result.git_commit,
         "git_dirty": result.git_dirty,
         "finished": result.finished,
+        "command": result.command,
         "outputs": {
             name: {"path": str(result.path(name)), "digest": made.digest, "version": made.version}
             for name, made in result.outputs.items()
@@ -91,8 +92,7 @@ def tree_lines(node: Node, check: bool = True, seen: set[str] | None = None) -> 
     yield _stage_title(node)
     for name, made in node["outputs"].items():
         version = f" v{made['version']}" if made.get("version") else ""
-        remake = f"; `alphago run {node['stage']}` makes it again"
-        yield f"  -> {name}{version} {_short(made['digest'])} {made['path']}{_trouble(made, check, remake)}"
+        yield f"  -> {name}{version} {_short(made['digest'])} {made['path']}{_trouble(made, check, node)}"
     inputs = list(node["inputs"].items())
     for number, (name, taken) in enumerate(inputs):
         last = number == len(inputs) - 1
@@ -104,8 +104,7 @@ def tree_lines(node: Node, check: bool = True, seen: set[str] | None = None) -> 
 def input_lines(name: str, taken: Node, check: bool = True, seen: set[str] | None = None) -> Iterator[str]:
     """The tree of one input, likewise."""
     maker = taken.get("made_by")
-    remake = f"; `alphago run {maker['stage']}` makes it again" if maker else ""
-    yield f"{name} {_short(taken['digest'])} {taken['path']}{_trouble(taken, check, remake)}"
+    yield f"{name} {_short(taken['digest'])} {taken['path']}{_trouble(taken, check, maker)}"
     files = taken.get("files") or _shards(Path(taken["path"]))
     for file, digest in list(files.items())[:SHOWN_FILES]:
         yield f"   {_short(digest)} {file}"
@@ -134,16 +133,22 @@ def _stage_title(node: Node) -> str:
     return " ".join(parts)
 
 
-def _trouble(thing: Node, check: bool, remake: str) -> str:
+def _trouble(thing: Node, check: bool, maker: Node | None) -> str:
+    """What is wrong with a file or data set, and the command that makes it again if a stage made it."""
     if not check:
         return ""
     path = Path(thing["path"])
-    if not path.exists():
-        return f"  LOST{remake}"
     try:
+        if gone := lost_file(path):
+            file = "" if gone == path else f": {gone.name}"
+            return f"  LOST{file}" + (f"; `{_remake(maker)}` makes it again" if maker else "")
         return "" if path_digest(path) == thing["digest"] else "  CHANGED since it was used"
     except (OSError, UserError) as error:
         return f"  UNREADABLE: {error}"
+
+
+def _remake(maker: Node) -> str:
+    return maker.get("command") or f"alphago run {maker['stage']}"
 
 
 def _short(digest: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tasks.tracking import TrackedRun
 
 REGISTERED_PREFIX = "alphago-"
+RUN_NAME_TAG = "mlflow.runName"
 BEST = "best"  # the alias that we set; `latest` is MLflow's own
 # What makes a version of a model the best one on its board: (metric, +1 when more is better or -1).
 QUALITY = {
@@ -48,7 +49,8 @@ def record_result(run: TrackedRun, result: StageResult) -> None:
 
 
 def record_reuse(run: TrackedRun, result: StageResult) -> None:
-    """Queue what shows a reuse: tags, a note with a link to the first run, its links and metrics."""
+    """Queue what shows a reuse: the run's name, tags, a note with a link to the first run, its links and
+    metrics."""
     from tasks import mlflow_store
 
     run.add_points([(name, value, mlflow_store.now(), 0) for name, value in result.metrics.items()])
@@ -59,7 +61,7 @@ def record_reuse(run: TrackedRun, result: StageResult) -> None:
         elif made.model_id:
             run.send(partial(mlflow_store.link_output_model, model_id=made.model_id))
     original = result.run_id or ""
-    run.log_tags({"reused": "true", "reused.run": original})
+    run.log_tags({"reused": "true", "reused.run": original, RUN_NAME_TAG: f"{result.stage} (reused)"})
     run.send(
         lambda run_id: mlflow_store.log_tags(
             run_id,

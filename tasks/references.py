@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.digests import MANIFEST, file_digests, path_digest
+from tasks.digests import MANIFEST, file_digests, lost_file, path_digest
 from tasks.errors import UserError
 from tasks.store import RESULT, Input, StageResult, read_result, results
 
@@ -74,15 +74,15 @@ def _newest(name: str, scope: Scope | None) -> Input:
     stage = PRODUCERS.get(name)
     if stage is None:
         raise UserError(f"input {name} must be given")
-    lost: list[str] = []
+    lost: list[str] = []  # what to say of each result that is newer than the one taken
     for result in reversed(results(stage)):
         if name not in result.outputs or (scope and scope != (result.profile, result.board_size)):
             continue
-        if result.path(name).exists():
+        if not (gone := lost_file(result.path(name))):
             return input_from(result, name)
-        lost.append(str(result.path(name)))
+        lost.append(_gone(gone, result))
     if lost:
-        raise UserError(f"input {name}: {lost[0]} is gone; `alphago run {stage}` makes it again")
+        raise UserError(f"input {name}: {lost[0]}")
     which = f" of profile {scope.profile} on {scope.board_size}x{scope.board_size}" if scope else ""
     raise UserError(
         f"input {name}: no finished {stage}{which}; run `alphago run {stage}`, or give --input {name}=REF"
@@ -154,8 +154,8 @@ def input_from(result: StageResult, output: str) -> Input:
     if output not in result.outputs:
         raise UserError(f"{result.stage} gives {', '.join(result.outputs) or 'nothing'}, no {output}")
     made, path = result.outputs[output], result.path(output)
-    if not path.exists():
-        raise UserError(f"{path} is gone; `alphago run {result.stage}` makes it again")
+    if gone := lost_file(path):
+        raise UserError(_gone(gone, result))
     return Input(
         path=str(path),
         digest=made.digest,
@@ -165,3 +165,7 @@ def input_from(result: StageResult, output: str) -> Input:
         output=output,
         model_id=made.model_id,
     )
+
+
+def _gone(path: Path, result: StageResult) -> str:
+    return f"{path} is gone; `{result.remake()}` makes it again"

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from tasks.bootstrap import data_root
-from tasks.digests import json_digest, path_digest
+from tasks.digests import json_digest, lost_file, path_digest
 from tasks.errors import UserError
 
 RESULT = "result.json"
@@ -72,14 +72,19 @@ class StageResult(BaseModel):
     started: str
     finished: str
     seconds: float
+    command: str = ""  # the command line that does this work again
     reused: bool = False
 
     def path(self, output: str) -> Path:
         return Path(self.folder) / self.outputs[output].path
 
     def missing(self) -> list[str]:
-        """Names of the outputs that are no longer on disk."""
-        return [name for name in self.outputs if not self.path(name).exists()]
+        """Names of the outputs of which something is no longer on disk."""
+        return [name for name in self.outputs if lost_file(self.path(name))]
+
+    def remake(self) -> str:
+        """The command that makes it again; results from before it was kept give the stage alone."""
+        return self.command or f"alphago run {self.stage}"
 
 
 def work_identity(stage: str, params: dict[str, Any], digests: dict[str, str]) -> dict[str, Any]:

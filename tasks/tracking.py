@@ -202,10 +202,12 @@ def stage_run(
     redo: bool = False,
     any_code: bool = False,
     tags: dict[str, str] | None = None,
+    command: str = "",
 ) -> Iterator[StageRun]:
     """Claim the work folder of a stage and report to MLflow, under the pipeline's run if one is open.
 
-    `redo` does finished work again; `any_code` accepts a result that another version of the code made. On an
+    `redo` does finished work again; `any_code` accepts a result that another version of the code made;
+    `command` is the command line that does this work, kept to be named if what it made is lost. On an
     error the run is marked and the folder left for the next identical run to go on in, or removed when
     nothing was made yet or the error is one that the user has to mend (UserError).
     """
@@ -230,6 +232,7 @@ def stage_run(
         started=timestamp(),
         finished="",
         seconds=0.0,
+        command=command,
     )
     with store.claim(
         stage, key, redo, on_wait=lambda: log.info("%s: another process does this; waiting", stage)

@@ -59,6 +59,9 @@ def test_the_pipeline_runs_reuses_and_redoes(stand_ins: Path) -> None:
     again = run_pipeline(stand_ins, params=params)
     assert standins.calls == []
     assert all(stage.reused for stage in again.stages)
+    assert flow_runs_in_state("Reused") == len(STAGES)
+    told = client().search_runs([experiment_id()], f"tags.`mlflow.parentRunId` = '{again.run_id}'")
+    assert {run.info.run_name for run in told} == {f"{name} (reused)" for name in STAGES}
     assert again.stages[-1].outputs == first.stages[-1].outputs
 
     redone = run_pipeline(stand_ins, params=params, from_stage="train-rl-policy")
@@ -102,6 +105,14 @@ def test_one_stage_takes_the_newest_inputs_or_those_named(stand_ins: Path) -> No
     assert (
         train_sl_policy(TrainSlPolicyParams(learning_rate=0.5), profile="demo", reuse="never").reused is False
     )
+
+
+def flow_runs_in_state(name: str) -> int:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import FlowRunFilter
+
+    wanted = FlowRunFilter.model_validate({"state": {"name": {"any_": [name]}}})
+    return len(get_client(sync_client=True).read_flow_runs(flow_run_filter=wanted))
 
 
 def dependents_sections(name: str) -> set[str]:

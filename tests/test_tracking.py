@@ -13,6 +13,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from tasks import bootstrap, lineage, store, tracking
+from tasks.ancestry import lineage_text
 from tasks.errors import UserError
 from tasks.outbox import Outbox
 from tasks.params import EvaluateTournamentParams, TrainSlPolicyParams
@@ -276,7 +277,7 @@ def test_references(games: Path) -> None:
 
 
 def test_lineage_reaches_the_files_and_survives_a_lost_ancestor(games: Path) -> None:
-    first = train(games)
+    first = train(games, command="alphago run train-sl-policy --set steps=3")
     taken = {"sl_policy": resolve("sl_policy", first.folder, None)}
     with stage_run("train-rl-policy", PARAMS, taken, profile="demo") as run:
         work(run)
@@ -290,8 +291,34 @@ def test_lineage_reaches_the_files_and_survives_a_lost_ancestor(games: Path) -> 
     games.write_text("changed")
     assert run.result is not None
     text = "\n".join(lineage.tree_lines(lineage.stage_node(run.result)))
-    assert "LOST; `alphago run train-sl-policy` makes it again" in text
+    assert "LOST; `alphago run train-sl-policy --set steps=3` makes it again" in text
     assert "games.sgf  CHANGED since it was used" in text
+
+
+def test_a_lost_shard_is_noticed(games: Path) -> None:
+    def parse() -> StageResult:
+        with stage_run("parse-games", PARAMS, {"games": outside(games)}, profile="demo") as run:
+            if run.result is None:
+                made = {"positions": {"path": str(dataset(run.folder / "positions")), "kind": "dataset"}}
+                run.finish({"outputs": made})
+        assert run.result is not None
+        return run.result
+
+    made = parse()
+    assert parse().reused
+    (made.path("positions") / "train-0.parquet").unlink()
+    with pytest.raises(UserError, match=r"train-0.parquet is gone; `alphago run parse-games` makes it again"):
+        resolve("positions", "", Scope("demo", 9))
+    assert "LOST: train-0.parquet; `alphago run parse-games`" in lineage_text(made.folder)
+    assert parse().reused is False
+    assert resolve("positions", "", Scope("demo", 9)).digest == made.outputs["positions"].digest
+
+
+def dataset(folder: Path) -> Path:
+    store.write_text(folder / "train-0.parquet", "rows")
+    files = [{"name": "train-0.parquet", "rows": 1, "sha256": "0" * 64}]
+    store.write_text(folder / "manifest.json", json.dumps({"files": files, "digest": "0" * 64}))
+    return folder
 
 
 def test_the_best_version() -> None:
