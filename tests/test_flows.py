@@ -29,7 +29,8 @@ ALL = [one.section for one in STAGES.values()]
 @pytest.fixture
 def stand_ins(data_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Stages that take no time; returns a file of games."""
-    monkeypatch.setattr("flows.pipeline.data_root", lambda: data_home)
+    for module in ("flows.pipeline", "flows.sweep"):
+        monkeypatch.setattr(f"{module}.data_root", lambda: data_home)
     standins.install(monkeypatch)
     games = tmp_path / "games.sgf"
     games.write_text("(;SZ[9])")
@@ -105,6 +106,20 @@ def test_one_stage_takes_the_newest_inputs_or_those_named(stand_ins: Path) -> No
     assert (
         train_sl_policy(TrainSlPolicyParams(learning_rate=0.5), profile="demo", reuse="never").reused is False
     )
+
+
+@pytest.mark.usefixtures("prefect_server")
+def test_a_sweep_is_runs_side_by_side(stand_ins: Path) -> None:
+    from flows.run import run_from_command_line
+    from tasks.mlflow_store import client, experiment_id
+
+    run_from_command_line("parse-games", "demo", [], [f"games={stand_ins}"], None)
+    table = run_from_command_line("train-sl-policy", "demo", ["learning_rate=0.1,0.2", "steps=3"], [], None)
+    assert "| learning_rate=0.1 | 0.5 |" in table
+    (above,) = client().search_runs([experiment_id()], "tags.`sweep.of` = 'train-sl-policy'")
+    below = client().search_runs([experiment_id()], f"tags.`mlflow.parentRunId` = '{above.info.run_id}'")
+    assert {run.data.params["learning_rate"] for run in below} == {"0.1", "0.2"}
+    assert {run.data.params["steps"] for run in below} == {"3"}
 
 
 def flow_runs_in_state(name: str) -> int:
