@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -35,7 +37,7 @@ def on_processes(
     left = set(shards)
     for _ in range(ATTEMPTS):
         try:
-            with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            with ProcessPoolExecutor(workers, get_context("spawn"), initializer=end_with_parent) as pool:
                 waiting = {pool.submit(make, shard): shard for shard in sorted(left)}
                 while waiting:
                     finished, _ = wait(waiting, WATCH_SECONDS if meanwhile else None, FIRST_COMPLETED)
@@ -49,3 +51,15 @@ def on_processes(
         except BrokenProcessPool:
             log.warning("a worker process died; %d shards are left to make", len(left))
     raise RuntimeError(f"worker processes died {ATTEMPTS} times; {len(left)} shards are still missing")
+
+
+def end_with_parent() -> None:
+    """Let this worker die when the process that started it is killed; it would wait for work for ever."""
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from datasets.store import write_bytes
 from datasets.value import ValueRows, write_value_shard
 from models.checkpoint import load_policy
 from models.evaluators import PolicyEvaluator
@@ -101,11 +103,10 @@ def write_rows(params: GenerateValueSetParams, folder: Path, shard: int, games: 
 
 
 def write_hashes(path: Path, games: ShardGames) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".part")
-    with partial.open("wb") as file:
-        np.save(file, games.hashes)
-    partial.replace(path)
+    """Whole, through a name of its own: on a cluster two machines may end up with the same shard."""
+    file = BytesIO()
+    np.save(file, games.hashes)
+    write_bytes(path, file.getvalue())
 
 
 def describe(games: ShardGames) -> Report:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+import time
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tasks.shard_workers import on_processes
@@ -40,3 +44,26 @@ def test_workers_that_keep_dying_end_the_run(tmp_path: Path) -> None:
 def test_an_error_of_a_shard_comes_out(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         list(on_processes(partial(die, tmp_path / "none", 0), range(2), workers=2))
+
+
+def tell_and_sleep(folder: Path, shard: int) -> int:
+    (folder / str(os.getpid())).touch()
+    time.sleep(0.1)
+    return shard
+
+
+def make_for_ever(folder: Path) -> None:
+    list(on_processes(partial(tell_and_sleep, folder), range(100_000), 2))
+
+
+def test_workers_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
+    run = get_context("spawn").Process(target=make_for_ever, args=(tmp_path,))
+    run.start()
+    while len(workers := list(tmp_path.iterdir())) < 2:
+        time.sleep(0.05)
+    assert run.pid is not None
+    os.kill(run.pid, signal.SIGKILL)
+    run.join()
+    alive = [psutil.Process(int(worker.name)) for worker in workers if psutil.pid_exists(int(worker.name))]
+    _, left = psutil.wait_procs(alive, timeout=30)
+    assert not left
