@@ -7,23 +7,27 @@ import random
 import signal
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 import torch
 
-from models.checkpoint import save_checkpoint
+from models.checkpoint import read_header, save_checkpoint
 from models.networks import PolicyNet
 from tasks.generate_value_set import run_generate_value_set
 from tasks.params import GenerateValueSetParams, TrainRlPolicyParams
 from tasks.reporting import NullReporter
-from tasks.train_rl_policy import run_train_rl_policy
+from tasks.train_rl_policy import STATE_FILE, run_train_rl_policy
+from tasks.value_shards import SHARD_FOLDER
 
 KILLS = 10
+SHARES = (0.005, 0.1)  # of the whole run's time that pass until a kill: ten of them are half of it
 SIZE = 5
 
 Stage = Callable[[dict[str, Path], Path], None]
+Progress = Callable[[Path], dict[str, int]]
 
 
 def learn(inputs: dict[str, Path], folder: Path) -> None:
@@ -51,6 +55,17 @@ def generate(inputs: dict[str, Path], folder: Path) -> None:
         parallel_games=48,
     )
     run_generate_value_set(params, inputs, folder, NullReporter())
+
+
+def iterations(folder: Path) -> dict[str, int]:
+    """How many iterations of learning are on disk."""
+    path = folder / STATE_FILE
+    return {"iteration": read_header(path)["extra"]["iteration"]} if path.exists() else {}
+
+
+def shards(folder: Path) -> dict[str, int]:
+    """The shards on disk with the times at which they were made."""
+    return {path.name: path.stat().st_mtime_ns for path in (folder / SHARD_FOLDER).glob("*.json")}
 
 
 def results(folder: Path) -> dict[str, bytes]:
@@ -81,20 +96,29 @@ def _one_thread() -> Iterator[None]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", [learn, generate])
-def test_kills_lose_nothing_and_change_nothing(stage: Stage, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("stage", "progress"), [(learn, iterations), (generate, shards)])
+def test_kills_lose_nothing_and_change_nothing(stage: Stage, progress: Progress, tmp_path: Path) -> None:
     torch.manual_seed(0)
     policy = save_checkpoint(tmp_path / "policy.safetensors", PolicyNet(SIZE, filters=8, layers=2))
     inputs = {"sl_policy": policy, "rl_policy": policy}
     started = time.monotonic()
     stage(inputs, tmp_path / "whole")
     duration = time.monotonic() - started
-    moments = random.Random(1)
-    kills = sum(
-        not in_a_process(stage, inputs, tmp_path / "killed", moments.uniform(0.02, 0.2) * duration)
-        for _ in range(KILLS)
-    )
-    assert kills >= KILLS // 2
-    stage(inputs, tmp_path / "killed")
-    assert results(tmp_path / "killed") == results(tmp_path / "whole")
-    assert not list((tmp_path / "killed").rglob("*.part"))
+    folder, moments = tmp_path / "killed", random.Random(1)
+    saved: list[dict[str, int]] = []
+    for _ in range(KILLS):
+        assert not in_a_process(stage, inputs, folder, moments.uniform(*SHARES) * duration)
+        saved.append(progress(folder))
+    stage(inputs, folder)
+    saved.append(progress(folder))
+    assert saved[0] != saved[-2]  # the runs that were killed got on
+    for before, after in pairwise(saved):
+        assert_kept(before, after)
+    assert results(folder) == results(tmp_path / "whole")
+    assert not list(folder.rglob("*.part"))
+
+
+def assert_kept(before: dict[str, int], after: dict[str, int]) -> None:
+    """No iteration is lost, no finished shard made again."""
+    for name, number in before.items():
+        assert after[name] >= number if name == "iteration" else after[name] == number, name
