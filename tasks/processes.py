@@ -33,11 +33,7 @@ def train_in_processes(
 
     Raises what the leading process raised: UserError or TrainingInterrupted; RuntimeError when one died.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    request = folder / REQUEST_FILE
-    paths = {name: str(path) for name, path in inputs.items()}
-    told = {"stage": stage, "params": params.model_dump(mode="json"), "inputs": paths, "folder": str(folder)}
-    request.write_text(json.dumps(told), encoding="utf-8")
+    request = write_request(stage, params, inputs, folder)
     count = params.compute.processes
     threads = max(1, distributed.thread_count(params.threads) // count)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={count}"]
@@ -54,6 +50,15 @@ def train_in_processes(
     request.unlink(missing_ok=True)
     if process.returncode:
         raise RuntimeError(f"a training process ended with an error (status {process.returncode}), see above")
+
+
+def write_request(stage: str, params: TrainingParams, inputs: dict[str, Path], folder: Path) -> Path:
+    """What the processes are to do, as a file in the work folder; it stays there until they have done it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = {name: str(path) for name, path in inputs.items()}
+    told = {"stage": stage, "params": params.model_dump(mode="json"), "inputs": paths, "folder": str(folder)}
+    (folder / REQUEST_FILE).write_text(json.dumps(told), encoding="utf-8")
+    return folder / REQUEST_FILE
 
 
 def listen(told: dict[str, Any], run: Reporter) -> None:
