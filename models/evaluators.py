@@ -6,20 +6,20 @@ back before it is averaged (the paper averages over all eight; 1, 2 and 4 are ch
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
+from models.backends import Backend, BackendName, make_backend
 from models.networks import Network, PolicyNet, ValueNet
-from models.precision import Precision, number_type
+from models.precision import Precision
 from models.symmetries import SYMMETRIES, restore, transform
 
 Once = Callable[
-    [nn.Module, Tensor, int], Tensor
+    [Backend, Tensor, int], Tensor
 ]  # (network, planes, symmetry) -> answer in the board's own frame
 DEFAULT_BATCH = 256
 
@@ -29,7 +29,8 @@ class PolicyEvaluator:
 
     `batch` bounds how many positions go through the network at once, whatever the caller hands over.
     bfloat16 is two to six times as fast where the processor has instructions for it and keeps some 3 digits;
-    auto takes it there.
+    auto takes it there. `backend` says what computes, see `models.backends`; to be ready OpenVINO takes some
+    tenths of a second, which pays where a network answers many times.
     """
 
     def __init__(
@@ -39,9 +40,10 @@ class PolicyEvaluator:
         precision: Precision = "float32",
         batch: int = DEFAULT_BATCH,
         device: str = "cpu",
+        backend: BackendName = "torch",
     ) -> None:
         self.size, self.planes = net.size, net.planes
-        self._network = _Batched(net, symmetries, precision, batch, device)
+        self._network = _Batched(net, symmetries, precision, batch, device, backend)
 
     def probabilities(self, planes: NDArray[np.uint8]) -> NDArray[np.float32]:
         """uint8[B, C, N, N] -> float32[B, N * N], each row summing to 1 over all points, legal or not.
@@ -51,8 +53,8 @@ class PolicyEvaluator:
         """
         return self._network.run(planes, self._once)
 
-    def _once(self, net: nn.Module, planes: Tensor, k: int) -> Tensor:
-        probabilities = torch.softmax(net(transform(planes, k)).float(), dim=1)
+    def _once(self, net: Backend, planes: Tensor, k: int) -> Tensor:
+        probabilities = torch.softmax(net(transform(planes, k)), dim=1)
         board = probabilities.reshape(-1, self.size, self.size)
         return restore(board, k).flatten(1)
 
@@ -67,31 +69,36 @@ class ValueEvaluator:
         precision: Precision = "float32",
         batch: int = DEFAULT_BATCH,
         device: str = "cpu",
+        backend: BackendName = "torch",
     ) -> None:
         self.size, self.planes = net.size, net.planes
-        self._network = _Batched(net, symmetries, precision, batch, device)
+        self._network = _Batched(net, symmetries, precision, batch, device, backend)
 
     def values(self, planes: NDArray[np.uint8]) -> NDArray[np.float32]:
         """uint8[B, C, N, N] -> float32[B]; C as in `PolicyEvaluator.probabilities`."""
         return self._network.run(planes, self._once)
 
-    def _once(self, net: nn.Module, planes: Tensor, k: int) -> Tensor:
-        values: Tensor = net(transform(planes, k))
-        return values.float()
+    def _once(self, net: Backend, planes: Tensor, k: int) -> Tensor:
+        return net(transform(planes, k))
 
 
 class _Batched:
-    """A network ready for inference: its own copy of the weights, in the wanted precision and layout."""
+    """A network ready for inference, given bounded batches under one or several symmetries."""
 
-    def __init__(self, net: Network, symmetries: int, precision: Precision, batch: int, device: str) -> None:
+    def __init__(
+        self,
+        net: Network,
+        symmetries: int,
+        precision: Precision,
+        batch: int,
+        device: str,
+        backend: BackendName,
+    ) -> None:
         if not 1 <= symmetries <= SYMMETRIES:
             raise ValueError(f"symmetries must be 1..{SYMMETRIES}, not {symmetries}")
         self.planes, self.size = net.planes, net.size
         self.symmetries, self.batch, self.device = symmetries, batch, torch.device(device)
-        self.dtype = number_type(precision, self.device)
-        self.layout = torch.channels_last if self.dtype == torch.bfloat16 else torch.contiguous_format
-        own: nn.Module = copy.deepcopy(net).to(self.device, self.dtype)
-        self.net = own.to(memory_format=self.layout).eval()  # type: ignore[call-overload]
+        self.net = make_backend(net, backend, precision, self.device)
 
     @torch.inference_mode()
     def run(self, planes: NDArray[np.uint8], once: Once) -> NDArray[np.float32]:
@@ -107,7 +114,6 @@ class _Batched:
 
     def _part(self, planes: NDArray[np.uint8], once: Once) -> NDArray[np.float32]:
         inputs = torch.from_numpy(np.ascontiguousarray(planes)).to(self.device)
-        inputs = inputs.to(self.dtype, memory_format=self.layout)
         total = once(self.net, inputs, 0)
         for k in range(1, self.symmetries):
             total = total + once(self.net, inputs, k)

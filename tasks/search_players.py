@@ -2,20 +2,23 @@
 
 Besides the networks: lambda (weight of rollouts against values), simulations, leaves (of one game in a
 network batch), seconds (of thought per move instead, with search threads and thus not reproducible),
-resign=1, ponder=1, precision=bfloat16, and the search's parameters by name: c_puct, beta, virtual_loss,
-n_thr or expansion_threshold, resign_threshold, memory_mb and so on. Rollouts are played when a rollout
-policy is named; rollouts=1 plays uniform ones without, as does a search that names no value network
-either.
+threads, resign=1, ponder=1, precision=bfloat16, evaluator=torch (what computes the networks, see
+`models.backends`; auto takes OpenVINO where it is installed), and the search's parameters by name: c_puct,
+beta, virtual_loss, n_thr or expansion_threshold, resign_threshold, memory_mb and so on. Rollouts are played
+when a rollout policy is named; rollouts=1 plays uniform ones without, as does a search that names no value
+network either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from go_engine import SearchParams
+from models.backends import BackendName
 from models.evaluators import PolicyEvaluator, ValueEvaluator
+from models.precision import Precision
 from models.timed_player import TimedSearchPlayer
 from tasks.errors import UserError
 from tasks.players import load_policy_net, load_rollout, load_value_net
@@ -23,13 +26,13 @@ from tasks.players import load_policy_net, load_rollout, load_value_net
 PLAYER_SETTINGS: dict[str, Callable[[str], Any]] = {
     "simulations": int,
     "leaves": int,
+    "threads": int,
     "seconds": float,
     "rollouts": lambda text: bool(int(text)),
     "resign": lambda text: bool(int(text)),
     "ponder": lambda text: bool(int(text)),
 }
 SPELLINGS = {"lambda": "mixing", "n_thr": "expansion_threshold", "n_vl": "virtual_loss"}
-PRECISIONS = ("auto", "float32", "bfloat16")
 
 
 def make_search_player(
@@ -43,9 +46,10 @@ def make_search_player(
 ) -> TimedSearchPlayer:
     """`files` names what the search is to use: policy, value, rollout, tree. UserError for a bad setting."""
     texts = dict(arguments)
-    precision = texts.pop("precision", PRECISIONS[0])
-    if precision not in PRECISIONS:
-        raise UserError(f"player {spec!r}: precision={precision} is none of {', '.join(PRECISIONS)}")
+    network = {
+        "precision": _choice(spec, texts, "precision", get_args(Precision)),
+        "backend": _choice(spec, texts, "evaluator", get_args(BackendName)),
+    }
     player: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for key, text in texts.items():
@@ -59,16 +63,24 @@ def make_search_player(
             raise UserError(f"player {spec!r}: {key} is no setting of search") from None
         except ValueError:
             raise UserError(f"player {spec!r}: {key}={text} is no number") from None
-    if "policy" in files:
-        net = load_policy_net(files["policy"], size)
-        player["policy"] = PolicyEvaluator(net, precision=precision)  # type: ignore[arg-type]
-    if "value" in files:
-        player["value"] = ValueEvaluator(load_value_net(files["value"], size), precision=precision)  # type: ignore[arg-type]
     for key in ("rollout", "tree"):
         if key in files:
             player[key] = load_rollout(files[key])
+    player.setdefault("threads", threads)
     player.setdefault("rollouts", "rollout" in files or "value" not in files)
     try:
-        return TimedSearchPlayer(**player, threads=threads, seed=seed, name=name, settings=settings)
+        if "policy" in files:
+            player["policy"] = PolicyEvaluator(load_policy_net(files["policy"], size), **network)
+        if "value" in files:
+            player["value"] = ValueEvaluator(load_value_net(files["value"], size), **network)
+        return TimedSearchPlayer(**player, seed=seed, name=name, settings=settings)
     except (TypeError, ValueError) as error:
         raise UserError(f"player {spec!r}: {error}") from error
+
+
+def _choice(spec: str, texts: dict[str, str], key: str, known: tuple[str, ...]) -> Any:
+    """The setting taken out of `texts`; the first of those known when it is not there."""
+    given = texts.pop(key, known[0])
+    if given not in known:
+        raise UserError(f"player {spec!r}: {key}={given} is none of {', '.join(known)}")
+    return given

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
 
+from models.backends import has_openvino
 from models.evaluators import PolicyEvaluator, ValueEvaluator
 from models.networks import PolicyNet, ValueNet
 from models.precision import Precision, fast_bfloat16
@@ -117,3 +121,43 @@ def test_auto_is_one_of_the_two(policy: PolicyNet, planes: np.ndarray) -> None:
     given = PolicyEvaluator(policy, precision="auto").probabilities(planes)
     kind: Precision = "bfloat16" if fast_bfloat16(torch.device("cpu")) else "float32"
     assert np.array_equal(given, PolicyEvaluator(policy, precision=kind).probabilities(planes))
+
+
+with_openvino = pytest.mark.skipif(not has_openvino(), reason="openvino is not installed")
+
+
+@with_openvino
+@pytest.mark.parametrize(("precision", "apart"), [("float32", 1e-5), ("bfloat16", 0.03)])
+def test_openvino_answers_as_torch_does(
+    policy: PolicyNet, value: ValueNet, planes: np.ndarray, precision: Precision, apart: float
+) -> None:
+    moves = PolicyEvaluator(policy, 2, precision, backend="openvino")
+    outcomes = ValueEvaluator(value, 2, precision, backend="openvino")
+    for rows in (planes, planes[:1], planes[:0]):
+        exact = PolicyEvaluator(policy, 2).probabilities(rows), ValueEvaluator(value, 2).values(rows)
+        np.testing.assert_allclose(moves.probabilities(rows), exact[0], atol=apart)
+        np.testing.assert_allclose(outcomes.values(rows), exact[1], atol=apart)
+    assert sys.modules["openvino_telemetry"] is None  # nobody is told
+
+
+@with_openvino
+def test_openvino_is_taken_where_it_is_and_answers_several_threads(
+    policy: PolicyNet, planes: np.ndarray
+) -> None:
+    evaluator = PolicyEvaluator(policy, backend="auto")
+    wanted = PolicyEvaluator(policy, backend="openvino").probabilities(planes)
+    with ThreadPoolExecutor(4) as pool:
+        for given in pool.map(evaluator.probabilities, [planes] * 40):
+            assert np.array_equal(given, wanted)
+
+
+def test_without_openvino_torch_answers(
+    policy: PolicyNet, planes: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("models.backends.has_openvino", lambda: False)
+    given = PolicyEvaluator(policy, backend="auto").probabilities(planes)
+    assert np.array_equal(given, PolicyEvaluator(policy).probabilities(planes))
+    with pytest.raises(ValueError, match="openvino is not installed"):
+        PolicyEvaluator(policy, backend="openvino")
+    with pytest.raises(ValueError, match="not on cuda"):
+        PolicyEvaluator(policy, backend="openvino", device="cuda")

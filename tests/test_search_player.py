@@ -135,7 +135,7 @@ def test_lines_of_text(tmp_path: Path, networks: tuple[PolicyNet, ValueNet]) -> 
     params = search.params
     assert (params.mixing, params.c_puct, params.expansion_threshold) == (0.25, 1.5, 2)
     assert not params.use_rollouts  # a value network, and no rollout policy named
-    for bad in ("colour=3", "c_puct=much", "lambda=2", "simulations=x"):
+    for bad in ("colour=3", "c_puct=much", "lambda=2", "simulations=x", "evaluator=x"):
         with pytest.raises(UserError, match=bad.split("=")[0].replace("lambda", "mixing")):
             make_player(f"search:policy={policy},{bad}", setting)
 
