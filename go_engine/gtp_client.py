@@ -87,6 +87,10 @@ class GtpProcess:
             reader.start()
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def alive(self) -> bool:
         return self._process.poll() is None
 
