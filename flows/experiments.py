@@ -13,15 +13,19 @@ from flows.run import parse_inputs
 from tasks.errors import UserError
 from tasks.params import (
     AccuracyTableParams,
+    SearchScalingParams,
     StageParams,
     TrainSlPolicyParams,
     TrainValueNetworkParams,
     ValueByStageParams,
+    VariantsParams,
 )
 from tasks.references import Scope, resolve
 from tasks.reporting import Reporter
 from tasks.store import Input
 from tasks.tracking import find_model, stage_run
+
+PARTS = ("sl_policy", "value_network", "rollout_policy", "tree_policy")  # of the search
 
 Function = Callable[[Any, dict[str, Path], Path, Reporter], dict[str, Any]]
 
@@ -67,6 +71,22 @@ EXPERIMENTS = {
             "value_by_stage",
             ("games",),
             ("rollout_policy", "sl_policy", "rl_policy", "value_network"),
+        ),
+        Experiment(
+            "variants",
+            "The search with and without its parts, with equal simulations (ED Table 7)",
+            VariantsParams,
+            "variants",
+            (),
+            PARTS,
+        ),
+        Experiment(
+            "search-scaling",
+            "The search with more and more threads (ED Table 8, Fig. 4c)",
+            SearchScalingParams,
+            "search_scaling",
+            (),
+            PARTS,
         ),
     )
 }

@@ -14,7 +14,7 @@ from tasks.references import FindModel, resolve_any
 from tasks.store import StageResult, read_result, results
 
 PIPELINE, PIPELINE_FILE = "pipeline", "pipeline.json"
-EXPERIMENTS = ("accuracy-table", "overfitting", "value-by-stage")
+EXPERIMENTS = ("accuracy-table", "overfitting", "value-by-stage", "variants", "search-scaling")
 
 
 @dataclass(frozen=True)

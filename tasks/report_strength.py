@@ -13,10 +13,10 @@ from tasks.players import parse_spec
 from tasks.report_charts import Bar, elo_bars
 from tasks.report_choice import PIPELINE, Chosen, pipelines
 from tasks.report_document import Picture, Section, paragraphs, table
-from tasks.report_sections import missing, percent
+from tasks.report_sections import kept_pictures, kept_text, missing, percent
 from tasks.store import StageResult
 
-STAGE = "evaluate-tournament"
+STAGE, VARIANTS, SCALING = "evaluate-tournament", "variants", "search-scaling"
 BAR_NOTE = (
     "Differences compare, levels do not: the paper's scale is anchored at Fan Hui's 2908, ours at our own "
     "anchor. 230 points are 79% of the games."
@@ -59,8 +59,8 @@ def _paper_bars(rated: tuple[paper.Rated, ...] | tuple[paper.Variant, ...]) -> s
 
 
 def variants(chosen: Chosen) -> Section:
-    """ED Table 7: every combination of parts, with those of our players that are made of the same."""
-    result = chosen.last(STAGE)
+    """ED Table 7: every combination of parts, with our players made of the same, of the experiment if run."""
+    result = chosen.experiments.get(VARIANTS) or chosen.last(STAGE)
     ours = players_by_parts(result) if result else {}
     head = ["policy network", "value network", "rollouts", "paper: Elo", "ours: Elo", "our player"]
     rows = []
@@ -70,11 +70,7 @@ def variants(chosen: Chosen) -> Section:
         elo = ", ".join(f"{bar.elo:.0f}" for bar in bars) or None
         rows.append([*marks, variant.elo, elo, ", ".join(bar.name for bar in bars) or None])
     absent = [v for v in paper.VARIANTS if v.parts not in ours]
-    setting = '--set players.NAME="search:policy=sl_policy,value=value_network,simulations=100"'
-    how = (
-        f"A player named in the tournament fills a row that is missing: `{chosen.command(STAGE)} {setting}`; "
-        "of policy, value, rollout and tree, what is not named is not used."
-    )
+    how = f"{missing(chosen, VARIANTS, 'The whole table')} Until then it shows the tournament's players."
     text = paragraphs(
         table(head, rows, left=3),
         how if absent else "",
@@ -157,14 +153,14 @@ def _own(result: StageResult) -> list[Bar]:
 
 
 def scaling(chosen: Chosen) -> Section:
-    """ED Table 8; a measurement of ours needs a machine with many cores and GPUs."""
+    """ED Table 8 and Fig. 4c: the paper's, then the rates, and ratings if any, of our own machine."""
     rows: list[list[Any]] = [[f"{n} threads, 48 CPUs, 8 GPUs", elo] for n, elo in paper.THREADS.items()]
     rows += [[f"40 threads, 48 CPUs, {n} GPUs", elo] for n, elo in paper.GPUS.items() if n < max(paper.GPUS)]
     rows += [[f"distributed, {n} threads", elo] for n, elo in paper.DISTRIBUTED.items()]
+    result = chosen.experiments.get(SCALING)
     text = paragraphs(
+        kept_text(result, "scaling.md") if result else missing(chosen, SCALING, "Our table"),
         table(["search", "paper: Elo"], rows),
-        "**Missing.** Ours is measured by a tournament among players that think for the same time with "
-        f"different means: `{chosen.command(STAGE)} "
-        '--set players.NAME="search:policy=sl_policy,value=value_network,seconds=2" --set threads=8`.',
     )
-    return Section("Scaling of the search", "ED Table 8", text)
+    pictures = kept_pictures(result, {"scaling.png": "More search threads"}) if result else ()
+    return Section("Scaling of the search", "ED Table 8, Fig. 4c", text, pictures)

@@ -11,9 +11,14 @@ from training_helpers import SIZE, write_positions, write_values
 from flows.cli import run_app
 from flows.experiments import EXPERIMENTS, experiment_params, run_experiment
 from models.checkpoint import save_checkpoint
-from models.networks import PolicyNet
+from models.networks import PolicyNet, ValueNet
+from tasks import paper
+from tasks.errors import UserError
 from tasks.params import AccuracyTableParams, TrainSlPolicyParams
+from tasks.players import PRETRAINED_FOLDER
 from tasks.report_choice import EXPERIMENTS as REPORTED
+from tasks.report_choice import Chosen
+from tasks.report_strength import players_by_parts, scaling
 from tasks.store import results
 
 SMALL = [f"board_size={SIZE}", "threads=1", "filters=4", "layers=2", "steps=4", "evaluation.every=2"]
@@ -57,6 +62,48 @@ def test_others_run_too(positions: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert run_app(command) == 0
     assert "uniform rollouts" in capsys.readouterr().out
     assert {result.stage for result in results()} == {"accuracy-table", "value-by-stage"}
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> list[str]:
+    """What a search is made of, as inputs."""
+    policy = save_checkpoint(tmp_path / "p.safetensors", PolicyNet(SIZE, filters=4, layers=2))
+    value = save_checkpoint(tmp_path / "v.safetensors", ValueNet(SIZE, filters=4, layers=2, hidden=4))
+    shipped = {
+        f"{name}-policy": PRETRAINED_FOLDER / f"{name}-9x9.safetensors" for name in ("rollout", "tree")
+    }
+    files = {"sl-policy": policy, "value-network": value} | shipped
+    return [f"{name}={file}" for name, file in files.items()]
+
+
+def test_the_seven_variants_meet(parts: list[str]) -> None:
+    few = [f"board_size={SIZE}", "threads=1", "search=simulations=3", "games=2", "search_games=2"]
+    run_experiment("variants", "demo", few, parts)
+    (result,) = results("variants")
+    assert result.metrics["games"] == 2 * 21
+    assert set(players_by_parts(result)) == {variant.parts for variant in paper.VARIANTS}
+
+
+def test_more_threads_are_measured_and_play(parts: list[str]) -> None:
+    few = [f"board_size={SIZE}", "counts=[1, 2]", "seconds=0.01", "positions=2", "plies=4", "games=2"]
+    run_experiment("search-scaling", "demo", few, parts)
+    (result,) = results("search-scaling")
+    assert {f"{name}/{n}" for name in ("simulations_per_second", "elo") for n in (1, 2)} <= set(
+        result.metrics
+    )
+    assert result.metrics["simulations_per_second/2"] > 0
+    told = scaling(Chosen("", "", [result], experiments={"search-scaling": result}))
+    assert "simulations/s" in told.text
+    assert [picture.file for picture in told.pictures] == [Path(result.folder) / "scaling.png"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [([], "there is no sl_policy, no value_network"), (["player=random"], "only a search has threads")],
+)
+def test_scaling_needs_a_search_and_its_parts(settings: list[str], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        run_experiment("search-scaling", "demo", settings, [])
 
 
 def test_the_report_knows_every_experiment() -> None:

@@ -19,7 +19,14 @@ from tasks.params.networks import (
     ValueByStageParams,
 )
 from tasks.params.self_play import GenerateValueSetParams, SelfPlayParams, TrainRlPolicyParams
-from tasks.params.tournament import GNU_GO, EvaluateTournamentParams, GuestParams, RatingParams
+from tasks.params.tournament import (
+    GNU_GO,
+    EvaluateTournamentParams,
+    GuestParams,
+    RatingParams,
+    SearchScalingParams,
+    VariantsParams,
+)
 
 __all__ = [
     "GNU_GO",
@@ -35,6 +42,7 @@ __all__ = [
     "OptimizerParams",
     "ParseGamesParams",
     "RatingParams",
+    "SearchScalingParams",
     "SelfPlayParams",
     "StageParams",
     "TrainRlPolicyParams",
@@ -43,5 +51,6 @@ __all__ = [
     "TrainValueNetworkParams",
     "TrainingParams",
     "ValueByStageParams",
+    "VariantsParams",
     "bounds",
 ]

@@ -105,3 +105,51 @@ class EvaluateTournamentParams(StageParams):
         5, ge=1, le=1_000_000, description="Forfeits after which a guest's remaining games are left out."
     )
     rating: RatingParams = RatingParams()
+
+
+WITHOUT_POLICY = "search:value=value_network,rollout=rollout_policy,tree=tree_policy"
+FULL_SEARCH = f"{WITHOUT_POLICY},policy=sl_policy"
+
+
+class VariantsParams(EvaluateTournamentParams):
+    """ED Table 7: AlphaGo with and without its policy network, value network and rollouts."""
+
+    players: dict[str, str] = Field(
+        {
+            "policy, value, rollouts": FULL_SEARCH,
+            "policy, rollouts": "search:policy=sl_policy,rollout=rollout_policy,tree=tree_policy",
+            "policy, value": "search:policy=sl_policy,value=value_network,tree=tree_policy",
+            "tree policy, value, rollouts": WITHOUT_POLICY,
+            "tree policy, value": "search:value=value_network,tree=tree_policy",
+            "policy alone": "policy:sl_policy",
+            "tree policy, rollouts": "search:rollout=rollout_policy,tree=tree_policy",
+        },
+        description="Name -> player, as in a tournament. Without the policy network the tree policy gives "
+        "the priors; the policy network alone plays its likeliest move.",
+    )
+    guests: dict[str, GuestParams] = Field({}, description="Name -> external program, as in a tournament.")
+    search: str = Field(
+        "simulations=400",
+        description="Settings that each player which searches is given besides its own, such as "
+        "simulations=400,n_thr=4; the paper's players think for 5 seconds a move.",
+    )
+
+
+class SearchScalingParams(StageParams):
+    """ED Table 8 and Fig. 4c: what more threads make of the search."""
+
+    player: str = Field(FULL_SEARCH, description="The search, as a player of a tournament.")
+    counts: tuple[Annotated[int, Field(ge=1, le=256)], ...] = Field(
+        (1, 2, 4, 8, 16, 32, 40), min_length=1, description="Numbers of search threads."
+    )
+    seconds: float = Field(2.0, gt=0.0, le=3600.0, description="Of thought for a move.")
+    positions: int = Field(8, ge=1, le=10_000, description="Positions on which simulations are counted.")
+    plies: int = Field(30, ge=0, le=300, description="Random moves that lead to each position.")
+    komi: float = Field(7.5, ge=-1000.0, le=1000.0, description="Points that White is given.")
+    games: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        multiple_of=2,
+        description="Games of each pair of thread counts, for Elo ratings; 0: none.",
+    )
