@@ -25,6 +25,7 @@ from flows.train_rollout_policy import train_rollout_policy
 from flows.train_sl_policy import train_sl_policy
 from flows.train_value_network import train_value_network
 from tasks.bootstrap import LOGGER, data_root
+from tasks.interruption import stop_all
 from tasks.pipeline_report import pipeline_markdown
 from tasks.report import page_of_pipeline
 from tasks.store import StageResult, write_text
@@ -154,7 +155,13 @@ def _both(
     # Each thread needs its own copy of the context, which names the flow run and the MLflow run above them.
     with ThreadPoolExecutor(2) as pool:
         futures = [pool.submit(copy_context().run, call) for call in (first, second)]
-        return futures[0].result(), futures[1].result()
+        try:
+            return futures[0].result(), futures[1].result()
+        except BaseException as error:
+            # A signal: the pool waits for its threads, which must save their state and not train to the end.
+            if not isinstance(error, Exception):
+                stop_all()
+            raise
 
 
 def _final_metrics(result: PipelineResult) -> dict[str, float]:

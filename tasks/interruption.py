@@ -15,6 +15,9 @@ class TrainingInterrupted(RuntimeError):
     """A signal stopped the training; its state is on disk and the same call goes on from there."""
 
 
+_listening: set[Stop] = set()  # those of the trainings at work, in whatever thread
+
+
 class Stop:
     """Set by a signal."""
 
@@ -32,15 +35,21 @@ class Stop:
 def stop_on_signal(then: Callable[[], None] | None = None) -> Iterator[Stop]:
     """Turn SIGTERM and SIGINT into a request to stop; `then` is called when one comes.
 
-    Python lets only the main thread do so; in another nothing changes and nobody asks.
+    Python gives signals to the main thread alone: in another, whoever gets them there calls `stop_all`.
     """
     stop = Stop(then)
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    previous = {number: signal.signal(number, stop) for number in STOP_SIGNALS}
+    in_main = threading.current_thread() is threading.main_thread()
+    previous = {number: signal.signal(number, stop) for number in STOP_SIGNALS} if in_main else {}
+    _listening.add(stop)
     try:
         yield stop
     finally:
+        _listening.discard(stop)
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def stop_all() -> None:
+    """Ask every training of this process to stop, those in other threads too."""
+    for stop in tuple(_listening):
+        stop(signal.SIGTERM, None)
