@@ -129,6 +129,25 @@ def write_text(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def append_lines(path: Path, lines: list[str]) -> None:
+    """Add whole lines to a file, or none. Where a kill left half a line, the new ones begin on their own."""
+    with path.open("ab") as file:
+        size = file.seek(0, os.SEEK_END)
+        torn = size > 0 and _last_byte(path) != b"\n"
+        try:
+            file.write((("\n" if torn else "") + "".join(f"{line}\n" for line in lines)).encode())
+            file.flush()
+        except OSError:  # the disk is full
+            os.ftruncate(file.fileno(), size)
+            raise
+
+
+def _last_byte(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1)
+
+
 def same_work(identity: dict[str, Any]) -> StageResult | None:
     """The newest whole result with the same parameters and inputs, whatever version of the code made it."""
     for result in reversed(results(identity["stage"])):

@@ -79,8 +79,7 @@ class TrackedRun:
         now = int(time.time() * 1000)
         points = [(name, float(value), now, step or 0) for name, value in metrics.items()]
         self.add_points(points)
-        with (self.folder / METRICS_FILE).open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(point) + "\n" for point in points)
+        store.append_lines(self.folder / METRICS_FILE, [json.dumps(point) for point in points])
         if self.outbox.due():
             self.flush()
 
@@ -286,7 +285,7 @@ def _kept_points(folder: Path) -> list[tuple[str, float, int, int]]:
         lines = (folder / METRICS_FILE).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return []
-    return [tuple(json.loads(line)) for line in lines if line.endswith("]")]
+    return [tuple(json.loads(line)) for line in lines if line.endswith("]")]  # a kill tears the last one
 
 
 def _announce(stage: str, claim: Claim, code: str) -> None:
