@@ -68,9 +68,13 @@ def write_bytes(place: Location, data: bytes) -> None:
     filesystem, path = locate(place)
     filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
     part = _part(path)
-    with filesystem.open_output_stream(part) as stream:
-        stream.write(data)
-    filesystem.move(part, path)
+    try:
+        with filesystem.open_output_stream(part) as stream:
+            stream.write(data)
+        filesystem.move(part, path)
+    except BaseException:
+        _discard(filesystem, part)
+        raise
 
 
 def read_bytes(place: Location) -> bytes:
@@ -82,6 +86,11 @@ def read_bytes(place: Location) -> bytes:
 
 def _part(path: str) -> str:
     return f"{path}.{uuid.uuid4().hex[:8]}.part"
+
+
+def _discard(filesystem: fs.FileSystem, part: str) -> None:
+    if filesystem.get_file_info(part).type != fs.FileType.NotFound:
+        filesystem.delete_file(part)
 
 
 class TableWriter:
@@ -107,15 +116,19 @@ class TableWriter:
         self.pending: list[pa.Table] = []
         self.pending_rows = 0
         self.schema = schema.with_metadata({"alphago.schema": str(SCHEMA_VERSION), **(metadata or {})})
-        self.writer = pq.ParquetWriter(
-            self.part,
-            self.schema,
-            filesystem=self.filesystem,
-            compression=COMPRESSION,
-            compression_level=COMPRESSION_LEVEL,
-            use_dictionary=dictionary,
-            write_statistics=False,
-        )
+        try:
+            self.writer = pq.ParquetWriter(
+                self.part,
+                self.schema,
+                filesystem=self.filesystem,
+                compression=COMPRESSION,
+                compression_level=COMPRESSION_LEVEL,
+                use_dictionary=dictionary,
+                write_statistics=False,
+            )
+        except OSError:  # the disk is too full for a file's first bytes
+            _discard(self.filesystem, self.part)
+            raise
 
     def write(self, table: pa.Table) -> None:
         """Adds rows; whole row groups go to disk at once."""
@@ -136,13 +149,17 @@ class TableWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and self.pending_rows:
-            self._flush(pa.concat_tables(self.pending))
-        self.writer.close()
-        if kind is None:
-            self.filesystem.move(self.part, self.path)
-        else:
-            self.filesystem.delete_file(self.part)
+        whole = False
+        try:
+            if kind is None and self.pending_rows:
+                self._flush(pa.concat_tables(self.pending))
+            self.writer.close()
+            whole = kind is None
+        finally:  # the last bytes too may find the disk full
+            if whole:
+                self.filesystem.move(self.part, self.path)
+            else:
+                _discard(self.filesystem, self.part)
 
 
 def write_table(place: Location, table: pa.Table, **options: Any) -> None:
