@@ -25,7 +25,8 @@ SOURCE_ROOT = (
     Path(__file__).resolve().parent.parent
 )  # holds flows/, tasks/, ...; the checkout in a development install
 HOST = "127.0.0.1"  # nothing that we start listens to other machines
-HEALTH_SECONDS = 1.0
+DATABASE = "mlflow.db"  # in the home
+HEALTH_SECONDS = 10.0  # on a busy machine a server may be slow; where there is none, that shows at once
 SERVER_START_SECONDS = 180  # Prefect's own 20 s are too few for the first start on a busy machine
 
 
@@ -45,7 +46,7 @@ def data_root() -> Path:
 
 def tracking_uri() -> str:
     """MLflow's store; absolute, so that no other current folder opens another one."""
-    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{home() / 'mlflow.db'}"
+    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{home() / DATABASE}"
 
 
 def server_file() -> Path:

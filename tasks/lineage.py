@@ -60,6 +60,8 @@ def input_node(taken: Input, kept: Node | None = None) -> Node:
             "inputs": {},
         }
         maker = read_result(data_root() / taken.stage / taken.folder)
+        if maker and taken.output in maker.outputs:
+            node["path"] = str(maker.path(taken.output))  # where it lies now: the home may have been moved
         node["made_by"] = stage_node(maker) if maker else (kept or {}).get("made_by") or nothing
     return node
 

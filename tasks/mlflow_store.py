@@ -25,11 +25,13 @@ from mlflow.entities import (
 from mlflow.entities.model_registry import ModelVersion
 from mlflow.exceptions import MlflowException
 
-from tasks.bootstrap import home, tracking_uri
+from tasks.bootstrap import DATABASE, home, tracking_uri
 from tasks.references import ModelPlace
+from tasks.relocation import follow_home
 from tasks.store import key_lock
 
 EXPERIMENT = "alphago"
+ARTIFACTS = "artifacts"  # in the home
 LATEST = "latest"
 BATCH_METRICS = 1000  # MLflow's limit in one call
 BATCH_OTHERS = 100
@@ -59,12 +61,14 @@ def client() -> MlflowClient:
     home().mkdir(parents=True, exist_ok=True)
     uri = tracking_uri()
     with key_lock(home() / ".mlflow.lock"):
+        if uri == f"sqlite:///{home() / DATABASE}":
+            follow_home(home() / DATABASE, EXPERIMENT, home() / ARTIFACTS)
         mlflow.set_tracking_uri(uri)
         mlflow.set_registry_uri(uri)
         made = MlflowClient(uri)
         if made.get_experiment_by_name(EXPERIMENT) is None:
             local = uri.startswith("sqlite:")
-            made.create_experiment(EXPERIMENT, (home() / "artifacts").as_uri() if local else None)
+            made.create_experiment(EXPERIMENT, (home() / ARTIFACTS).as_uri() if local else None)
     return made
 
 
