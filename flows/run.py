@@ -11,6 +11,7 @@ from flows.params import load_profile, pipeline_params, stage_params
 from flows.params import parse_settings as parse
 from flows.stages import PIPELINE, STAGES, StageName, stage
 from flows.sweep import Variant, run_sweep, variants_of
+from flows.temporary_server import start_temporary_server
 from tasks.bootstrap import answers
 from tasks.errors import UserError
 from tasks.references import Scope
@@ -32,6 +33,7 @@ def run_from_command_line(
         _check_inputs(name, variant.arguments, references)
     flow = _flow(name)
     try:
+        start_temporary_server()
         if len(variants) == 1:
             return str(flow(**variants[0].arguments, **references).summary)
         return run_sweep(name, variants, lambda arguments: flow(**arguments, **references))
