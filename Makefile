@@ -18,6 +18,10 @@ demo: $(VENV)/.ready
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest
 
+# Servers killed, disks filled, databases locked: what it found is kept in docs/reliability.md.
+test-faults: $(VENV)/.ready
+	$(BIN)/python -m pytest -m faults
+
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-_HOME = tempfile.TemporaryDirectory(prefix="alphago tests ")  # a space, to find what cannot bear one
+# A space and letters beyond ASCII, to find what cannot bear them.
+_HOME = tempfile.TemporaryDirectory(prefix="alphago tests é 碁 ")
 os.environ["ALPHAGO_HOME"] = _HOME.name
 for _name in ("PREFECT_API_URL", "PREFECT_HOME", "MLFLOW_TRACKING_URI", "MLFLOW_RUN_ID"):
     os.environ.pop(_name, None)
