@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tasks.bootstrap import SOURCE_ROOT
@@ -81,24 +82,23 @@ def answers(url: str) -> bool:
 
 def children(pid: int, having: str) -> list[int]:
     """Processes below `pid` whose command line has `having` in it."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
-    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-    below, found = {pid}, []
-    for _ in range(len(rows)):
-        more = {int(row[0]) for row in rows if int(row[1]) in below} - below
-        if not more:
-            break
-        below |= more
-    for row in rows:
-        if int(row[0]) in below and int(row[0]) != pid and len(row) > 2 and having in row[2]:
-            found.append(int(row[0]))
-    return found
+    below = psutil.Process(pid).children(recursive=True)
+    return [one.pid for one in below if having in " ".join(_command(one))]
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return list(process.cmdline())
+    except psutil.Error:  # gone, or dead
+        return []
 
 
 def alive(pid: int) -> bool:
     """Whether a process runs; a dead one that nobody has asked for its status does not."""
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
-    return bool(state.strip()) and not state.startswith("Z")
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 class Home:
