@@ -3,7 +3,7 @@
 Positions a processor second of policy networks, from bytes to logits, through the product's backends: torch
 in float32 and in bfloat16 (channels last), OpenVINO in both. ONNX Runtime, which the product does not use,
 has float32 alone on x86 and runs the same network exported in memory. All take turns; medians, and ratios to
-torch of the same numbers. What is not installed is left out.
+torch of the same numbers. What is not installed (extras `openvino` and `peers`) is left out.
 """
 
 from __future__ import annotations
