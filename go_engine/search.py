@@ -15,7 +15,7 @@ from __future__ import annotations
 import atexit
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Thread
 from typing import ClassVar, Protocol
@@ -100,7 +100,7 @@ class ThreadedDrive:
         self.threads, self.leaves = threads, leaves
         self._error: Exception | None = None
         self._closed = False
-        self._evaluator: Thread | None = None
+        self._threads: dict[int, Thread] = {}  # by the place of their loop
 
     def think(self, seconds: float | None = None, simulations: int = 0) -> None:
         """Search for a time, or until `simulations` more are done, whichever comes first."""
@@ -115,13 +115,13 @@ class ThreadedDrive:
     def start(self, simulations: int = 0) -> None:
         """Search in the background (pondering) until `stop`."""
         self._error = None
-        needs_networks = self.evaluators.policy is not None or self.evaluators.value is not None
-        if needs_networks and (self._evaluator is None or not self._evaluator.is_alive()):
-            self._closed = False
-            self._evaluator = Thread(target=self._evaluate, name="evaluator", daemon=True)
-            self._evaluator.start()
-            self._open.add(self)
-        self.search.start(self.threads, simulations)
+        for place, loop in enumerate(self._loops()):
+            if place not in self._threads or not self._threads[place].is_alive():
+                self._closed = False
+                self._threads[place] = Thread(target=loop, name="evaluator", daemon=True)
+                self._threads[place].start()
+                self._open.add(self)
+        self._begin(simulations)
 
     def stop(self) -> None:
         """End the search; leaves that have no answer by then are given back. Raises EvaluatorError."""
@@ -143,8 +143,17 @@ class ThreadedDrive:
         self._closed = True
         self.search.stop()
         self.search.interrupt()
-        if self._evaluator is not None:
-            self._evaluator.join(self._GRACE)
+        end = time.monotonic() + self._GRACE
+        for thread in self._threads.values():
+            thread.join(max(0.0, end - time.monotonic()))
+
+    def _begin(self, simulations: int) -> None:
+        self.search.start(self.threads, simulations)
+
+    def _loops(self) -> list[Callable[[], None]]:
+        """What the threads beside the search threads do until the drive is closed."""
+        asks = self.evaluators.policy is not None or self.evaluators.value is not None
+        return [self._evaluate] if asks else []
 
     def _evaluate(self) -> None:
         while not self._closed:
@@ -155,10 +164,13 @@ class ThreadedDrive:
                 priors, values = self.evaluators.answer(*batch.planes())
                 self.search.deliver(batch, priors, values)
             except Exception as error:  # whatever a network may raise: told to the thread that waits
-                self._error = error
                 self.search.cancel(batch)
-                self.search.fail(f"the evaluator failed: {error}")
+                self._fail(error)
                 return
+
+    def _fail(self, error: Exception) -> None:
+        self._error = error
+        self.search.fail(f"the evaluator failed: {error}")
 
 
 atexit.register(ThreadedDrive.close_all)

@@ -14,6 +14,9 @@ constexpr int kThreads = 8;
 constexpr int kEvaluators = 2;
 constexpr int kSimulations = 1500;
 constexpr int kMoves = 4;
+constexpr int kLost = 5; // every so many batches of rollouts come back unplayed
+
+enum class Rollouts { kNone, kHere, kElsewhere };
 
 void evaluate(go::Search& search, const std::atomic<bool>& closed) {
   while (!closed) {
@@ -26,13 +29,26 @@ void evaluate(go::Search& search, const std::atomic<bool>& closed) {
   }
 }
 
+void play(go::Search& search, const std::atomic<bool>& closed) {
+  for (int number = 1; !closed; ++number) {
+    const auto batch = search.wait_rollouts(8, 0.01);
+    if (batch == nullptr) continue;
+    if (number % kLost == 0) {
+      search.retry(*batch);
+    } else {
+      search.deliver_rollouts(*batch, std::vector<int>(batch->requests.size(), number % 2 == 0 ? 1 : -1));
+    }
+  }
+}
+
 long visits(const go::Search& search) {
   long sum = 0;
   for (const go::EdgeReport& edge : search.edges({})) sum += edge.counts.rollouts;
   return sum;
 }
 
-bool run(bool rollouts) {
+bool run(Rollouts kind) {
+  const bool rollouts = kind != Rollouts::kNone;
   go::SearchParams params;
   params.expansion_threshold = 1;
   params.max_threshold = 20;
@@ -43,11 +59,14 @@ bool run(bool rollouts) {
   go::Search search(go::Board(7), params, &policy, nullptr);
   std::atomic<bool> closed{false};
   std::vector<std::thread> evaluators;
-  for (int i = 0; i < kEvaluators; ++i) evaluators.emplace_back([&] { evaluate(search, closed); });
+  for (int i = 0; i < kEvaluators; ++i) {
+    evaluators.emplace_back([&] { evaluate(search, closed); });
+    evaluators.emplace_back([&] { play(search, closed); });
+  }
   bool good = true;
   for (int move = 0; move < kMoves; ++move) {
     const long before = visits(search);
-    search.start(kThreads, kSimulations);
+    search.start(kThreads, kSimulations, kind == Rollouts::kElsewhere);
     while (!search.wait(0.02)) {
       search.stats();
       search.edges({search.best_move()});
@@ -66,7 +85,7 @@ bool run(bool rollouts) {
 } // namespace
 
 int main() {
-  const bool good = run(true) && run(false);
+  const bool good = run(Rollouts::kHere) && run(Rollouts::kElsewhere) && run(Rollouts::kNone);
   std::puts(good ? "ok" : "simulations were lost");
   return good ? 0 : 1;
 }

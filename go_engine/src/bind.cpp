@@ -967,6 +967,12 @@ std::pair<PlaneBatch, PlaneBatch> batch_planes(const go::LeafBatch& batch) {
       to_numpy<std::uint8_t, 4>(std::move(value), {batch.value_rows.size(), std::size_t{go::kPlanesWithColour}, n, n})};
 }
 
+std::vector<std::vector<std::uint16_t>> batch_paths(const go::LeafBatch& batch) {
+  std::vector<std::vector<std::uint16_t>> paths;
+  for (const go::LeafRequest& request : batch.requests) paths.push_back(request.moves);
+  return paths;
+}
+
 std::pair<PlaneBatch, PlaneBatch> group_planes(go::GroupBatch& group) {
   const std::size_t n = group.size;
   return {to_numpy<std::uint8_t, 4>(std::move(group.policy_planes), {group.policy_rows, go::kPlanes, n, n}),
@@ -1021,6 +1027,7 @@ void bind_search_parts(nb::module_& m) {
   nb::class_<go::LeafBatch>(m, "LeafBatch", "Positions that wait for the networks.")
       .def("planes", &batch_planes,
            "(uint8[n, 48, size, size] for the policy, uint8[m, 49, size, size] for the value network).")
+      .def("paths", &batch_paths, "Moves from the root to each position that a rollout is to be played from.")
       .def("__len__", [](const go::LeafBatch& b) { return b.requests.size(); });
   nb::class_<go::EdgeReport>(m, "EdgeReport", "One move of a node, seen by the player who chooses it.")
       .def_ro("move", &go::EdgeReport::move)
@@ -1092,10 +1099,14 @@ void bind_search(nb::module_& m) {
       .def("collect", &go::Search::collect, "max_leaves"_a, "max_simulations"_a, Release())
       .def("deliver", &deliver, "batch"_a, "priors"_a.none() = nb::none(), "values"_a.none() = nb::none())
       .def("cancel", &go::Search::cancel, "batch"_a, Release())
-      .def("start", &go::Search::start, "threads"_a, "max_simulations"_a = 0, Release())
+      .def("retry", &go::Search::retry, "batch"_a, Release())
+      .def("deliver_rollouts", &go::Search::deliver_rollouts, "batch"_a, "winners"_a, Release(),
+           "The winner of each rollout of the batch: 1 Black, -1 White, 0 neither.")
+      .def("start", &go::Search::start, "threads"_a, "max_simulations"_a = 0, "hand_out_rollouts"_a = false, Release())
       .def("wait", &go::Search::wait, "seconds"_a, Release())
       .def("stop", &go::Search::stop, "grace"_a = 0.0, Release())
       .def("wait_batch", &go::Search::wait_batch, "max_leaves"_a, "seconds"_a, Release())
+      .def("wait_rollouts", &go::Search::wait_rollouts, "max_rollouts"_a, "seconds"_a, Release())
       .def("interrupt", &go::Search::interrupt)
       .def("fail", &go::Search::fail, "message"_a)
       .def("best_move", &go::Search::best_move)

@@ -56,7 +56,7 @@ Search::Search(const Board& board, const SearchParams& params, const RolloutPoli
                const RolloutPolicy* tree_policy)
     : params_(params), max_plies_(params.max_plies > 0 ? params.max_plies : playout_cap(board.size())),
       rollout_policy_(rollout_policy), tree_policy_(tree_policy), root_board_(board), queue_(board.size()),
-      threshold_(params.expansion_threshold) {
+      rollouts_(board.size()), threshold_(params.expansion_threshold) {
   params_.check();
   // What is not there has no weight, whatever was asked for.
   rule_.c_puct = static_cast<float>(params.c_puct);
@@ -142,6 +142,7 @@ bool Search::follow(const Board& board) {
 // ------------------------------------------------------------------------------------------------------ simulation
 
 Search::Outcome Search::simulate(Worker& worker, std::uint64_t number) {
+  if (hands_out_ && rollouts_.waiting() >= static_cast<std::size_t>(params_.queue_limit)) return Outcome::kBlocked;
   worker.random = Random(params_.seed ^ mix(static_cast<std::uint64_t>(root_board_.move_number())), number);
   worker.board = root_board_;
   worker.path.clear();
@@ -211,7 +212,9 @@ Search::Outcome Search::evaluate(Worker& worker, Edge* edge) {
       push(worker, wants_policy ? fresh : nullptr, wants_value && room ? edge : nullptr, holds_visit);
     }
   }
-  if (params_.use_rollouts) {
+  if (params_.use_rollouts && hands_out_ && !worker.path.empty()) {
+    push_rollout(worker);
+  } else if (params_.use_rollouts) {
     back_up(worker.path, first, rollout(worker.board, worker.random));
   } else if (!holds_visit) {
     back_up(worker.path, first, 0);
@@ -240,6 +243,16 @@ void Search::push(Worker& worker, Node* node, Edge* edge, bool holds_visit) {
   request.features = std::make_unique<Features>(worker.board);
   leaves_.fetch_add(1, std::memory_order_relaxed);
   queue_.push(std::move(request));
+}
+
+void Search::push_rollout(const Worker& worker) {
+  LeafRequest request;
+  request.first = root_board_.to_play();
+  request.to_play = worker.board.to_play();
+  request.holds_visit = true;
+  request.path = worker.path;
+  for (const Step& step : worker.path) request.moves.push_back(static_cast<std::uint16_t>(step.edge->move()));
+  rollouts_.push(std::move(request));
 }
 
 Node* Search::expand(Worker& worker, Edge& edge) {

@@ -7,7 +7,8 @@
 //
 // What the networks are to answer gathers in a queue (search_queue.hpp). It is emptied either in lock-step (`collect`,
 // then `deliver`: one thread, the same tree for the same seed) or by evaluator threads while search threads run
-// (`start`, `wait_batch`, `deliver`, `stop`).
+// (`start`, `wait_batch`, `deliver`, `stop`). Rollouts are played by the search threads; or, when `start` is told so,
+// they gather in a queue of their own for whoever plays them (`wait_rollouts`, `deliver_rollouts`).
 //
 // Passing: the networks have no pass, and a player passes when nothing sensible is left. A pass is one of a node's
 // moves (1) when there is no sensible move, (2) after the other side's pass, where it ends the game, and (3) when every
@@ -102,15 +103,19 @@ public:
   // without answers; returns what waits (perhaps nothing). The batch must be delivered before the next collect.
   std::shared_ptr<LeafBatch> collect(int max_leaves, std::uint64_t max_simulations);
 
-  // Threads. `start` returns at once; `wait` returns true when the simulations (0 = no end) are done.
-  void start(int threads, std::uint64_t max_simulations);
+  // Threads. `start` returns at once; `wait` returns true when the simulations (0 = no end) are done and
+  // all rollouts that were handed out have come back.
+  // With `hand_out_rollouts` a simulation is done when its rollout waits in the queue; its virtual losses stay until
+  // the winner is known, and no more than queue_limit wait.
+  void start(int threads, std::uint64_t max_simulations, bool hand_out_rollouts = false);
   bool wait(double seconds);
   // Ends the threads, waits up to `grace` seconds for the batches that evaluators hold and takes back all leaves that
   // are unanswered then, so that no virtual loss is left. Idempotent.
   void stop(double grace);
   bool running() const { return !threads_.empty(); }
   std::shared_ptr<LeafBatch> wait_batch(int max_leaves, double seconds); // null after the time or when interrupted
-  void interrupt();                                                      // wakes everybody in wait_batch
+  std::shared_ptr<LeafBatch> wait_rollouts(int max_rollouts, double seconds);
+  void interrupt();                      // wakes everybody in wait_batch and wait_rollouts
   void fail(const std::string& message); // an evaluator is lost: ends the search, which keeps what it has
   std::string failure() const;           // empty if none
 
@@ -118,7 +123,10 @@ public:
   // are from the view of the player to move. A batch from before an advance or reset is ignored. Throws
   // std::invalid_argument, and cancels the batch, for a number that is not finite.
   void deliver(LeafBatch& batch, const float* priors, const float* values);
-  void cancel(LeafBatch& batch); // gives the leaves back unanswered; they are asked for again when visited
+  void deliver_rollouts(LeafBatch& batch, const std::vector<int>& winners); // 1 Black, -1 White, 0 neither
+  // Gives the leaves back unanswered; they are asked for again when visited. False for a batch that nobody waits for.
+  bool cancel(LeafBatch& batch);
+  void retry(LeafBatch& batch); // into the queue again, for another evaluator: this one has been lost
 
   int best_move() const;     // most visited; the most probable when nothing was visited; pass if that wins at once
   bool decided() const;      // best_move is known without a search: a single move, or a pass that wins at once
@@ -137,6 +145,7 @@ private:
   void remember_reply(const Board& board, const Node& node);
   void ask_policy(Worker& worker, Node& node);
   void push(Worker& worker, Node* node, Edge* edge, bool holds_visit);
+  void push_rollout(const Worker& worker);
   bool has_room() const { return !bounded_ || queue_.waiting() < static_cast<std::size_t>(params_.queue_limit); }
   Node* expand(Worker& worker, Edge& edge);
   Ref make_node(Worker& worker);
@@ -166,6 +175,7 @@ private:
   std::unique_ptr<Tree> tree_;
   Ref root_ = 0; // 0 when the game is over
   LeafQueue queue_;
+  LeafQueue rollouts_;                           // that are handed out
   std::vector<std::unique_ptr<Worker>> workers_; // the first also serves lock-step
   mutable std::mutex answers_;                   // deliver, advance, reset and reports exclude each other
   Arena::Cursor answer_cursor_;                  // under answers_
@@ -174,6 +184,7 @@ private:
   std::atomic<bool> full_{false};
   std::atomic<bool> stop_{false};
   std::atomic<bool> bounded_{false};
+  std::atomic<bool> hands_out_{false};
   std::atomic<std::uint64_t> started_{0};
   std::atomic<std::uint64_t> simulations_{0};
   std::atomic<std::uint64_t> leaves_{0};

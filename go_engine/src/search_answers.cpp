@@ -25,7 +25,7 @@ void Search::ask_root() {
 std::shared_ptr<LeafBatch> Search::collect(int max_leaves, std::uint64_t max_simulations) {
   if (running()) throw std::logic_error("search: threads are running; use wait_batch");
   if (!queue_.outstanding().empty()) throw std::logic_error("search: the last batch has not been delivered");
-  bounded_ = false;
+  bounded_ = hands_out_ = false;
   while (root_ != 0 && simulations_ < max_simulations &&
          queue_.waiting() < static_cast<std::size_t>(std::max(max_leaves, 1))) {
     if (simulate(*workers_[0], simulations_) == Outcome::kBlocked) break;
@@ -74,12 +74,40 @@ void Search::deliver(LeafBatch& batch, const float* priors, const float* values)
   queue_.settle(batch);
 }
 
-void Search::cancel(LeafBatch& batch) {
+void Search::deliver_rollouts(LeafBatch& batch, const std::vector<int>& winners) {
   const std::lock_guard<std::mutex> guard(answers_);
   if (batch.cancelled || batch.answered) return;
+  const bool known = std::all_of(winners.begin(), winners.end(), [](int w) { return -1 <= w && w <= 1; });
+  if (winners.size() != batch.requests.size() || !known) {
+    throw std::invalid_argument("search: a winner, 1, -1 or 0, is needed for each rollout");
+  }
+  for (std::size_t i = 0; i < winners.size(); ++i) {
+    back_up(batch.requests[i].path, batch.requests[i].first, winners[i]);
+  }
+  batch.answered = true;
+  rollouts_.settle(batch);
+}
+
+bool Search::cancel(LeafBatch& batch) {
+  const std::lock_guard<std::mutex> guard(answers_);
+  if (batch.cancelled || batch.answered) return false;
   for (LeafRequest& request : batch.requests) take_back(request);
   batch.cancelled = true;
   queue_.settle(batch);
+  rollouts_.settle(batch);
+  return true;
+}
+
+void Search::retry(LeafBatch& batch) {
+  const std::lock_guard<std::mutex> guard(answers_);
+  if (batch.cancelled || batch.answered) return;
+  for (LeafRequest& request : batch.requests) {
+    LeafQueue& queue = request.moves.empty() ? queue_ : rollouts_;
+    queue.push(std::move(request));
+  }
+  batch.cancelled = true;
+  queue_.settle(batch);
+  rollouts_.settle(batch);
 }
 
 // As if it had never been asked.
@@ -90,23 +118,26 @@ void Search::take_back(LeafRequest& request) {
 }
 
 void Search::drop_requests() { // under answers_
-  for (LeafRequest& request : queue_.clear()) take_back(request);
-  for (const auto& batch : queue_.outstanding()) {
-    for (LeafRequest& request : batch->requests) take_back(request);
-    batch->cancelled = true;
-    queue_.settle(*batch);
+  for (LeafQueue* queue : {&queue_, &rollouts_}) {
+    for (LeafRequest& request : queue->clear()) take_back(request);
+    for (const auto& batch : queue->outstanding()) {
+      for (LeafRequest& request : batch->requests) take_back(request);
+      batch->cancelled = true;
+      queue->settle(*batch);
+    }
   }
 }
 
 // ---------------------------------------------------------------------------------------------------------- threads
 
-void Search::start(int threads, std::uint64_t max_simulations) {
+void Search::start(int threads, std::uint64_t max_simulations, bool hand_out_rollouts) {
   if (running()) throw std::logic_error("search: it is running already");
   if (threads < 1 || threads > kMaxSearchThreads) throw std::invalid_argument("search: threads must lie in 1..256");
   if (root_ == 0) return; // the game is over
   while (static_cast<int>(workers_.size()) < threads) workers_.push_back(std::make_unique<Worker>(root_board_));
   stop_ = false;
   bounded_ = true;
+  hands_out_ = hand_out_rollouts;
   target_ = max_simulations == 0 ? 0 : started_ + max_simulations;
   {
     const std::lock_guard<std::mutex> guard(state_);
@@ -137,17 +168,30 @@ void Search::work(int thread) {
 }
 
 bool Search::wait(double seconds) {
-  std::unique_lock<std::mutex> guard(state_);
-  return idle_.wait_for(guard, std::chrono::duration<double>(seconds), [&] { return active_ == 0; });
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  {
+    std::unique_lock<std::mutex> guard(state_);
+    if (!idle_.wait_until(guard, end, [&] { return active_ == 0; })) return false;
+  }
+  while (!stop_ && !rollouts_.idle()) {
+    if (Clock::now() >= end) return false;
+    rollouts_.wait_for_change(kRetrySeconds);
+  }
+  return true;
 }
 
 void Search::stop(double grace) {
   stop_ = true;
-  queue_.interrupt();
+  interrupt();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   started_ = simulations_.load();
-  if (grace > 0) queue_.wait_until_settled(grace);
+  if (grace > 0) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(grace);
+    queue_.wait_until_settled(grace);
+    rollouts_.wait_until_settled(std::chrono::duration<double>(end - std::chrono::steady_clock::now()).count());
+  }
   const std::lock_guard<std::mutex> guard(answers_);
   drop_requests();
 }
@@ -159,7 +203,14 @@ std::shared_ptr<LeafBatch> Search::wait_batch(int max_leaves, double seconds) {
   return batch;
 }
 
-void Search::interrupt() { queue_.interrupt(); }
+std::shared_ptr<LeafBatch> Search::wait_rollouts(int max_rollouts, double seconds) {
+  return rollouts_.take(max_rollouts, seconds);
+}
+
+void Search::interrupt() {
+  queue_.interrupt();
+  rollouts_.interrupt();
+}
 
 void Search::fail(const std::string& message) {
   {
@@ -167,7 +218,7 @@ void Search::fail(const std::string& message) {
     if (failure_.empty()) failure_ = message;
   }
   stop_ = true;
-  queue_.interrupt();
+  interrupt();
 }
 
 std::string Search::failure() const {

@@ -85,6 +85,11 @@ bool LeafQueue::wait_until_settled(double seconds) {
   return changed_.wait_for(guard, duration(seconds), [&] { return outstanding_.empty(); });
 }
 
+bool LeafQueue::idle() {
+  const std::lock_guard<std::mutex> guard(lock_);
+  return requests_.empty() && outstanding_.empty();
+}
+
 void LeafQueue::wait_for_change(double seconds) {
   std::unique_lock<std::mutex> guard(lock_);
   changed_.wait_for(guard, duration(seconds));

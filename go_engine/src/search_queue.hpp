@@ -19,7 +19,8 @@ struct Step {
   Edge* edge;
 };
 
-// One position to evaluate: priors for `node`, the value of the position behind `edge`, or both.
+// One position to evaluate: priors for `node`, the value of the position behind `edge`, or both; or one that a rollout
+// is to be played from, by its `moves`.
 struct LeafRequest {
   Node* node = nullptr;
   Edge* edge = nullptr;
@@ -30,6 +31,7 @@ struct LeafRequest {
   std::uint8_t value_symmetry = 0;
   bool holds_visit = false; // the path's virtual losses stay until the value has come
   std::unique_ptr<Features> features;
+  std::vector<std::uint16_t> moves; // of the path, for a rollout
 };
 
 // Requests in the hands of an evaluator.
@@ -63,6 +65,7 @@ public:
   std::vector<std::shared_ptr<LeafBatch>> outstanding(); // batches taken and not yet settled
   void settle(const LeafBatch& batch);                   // answered or cancelled
   bool wait_until_settled(double seconds);               // true when nothing is outstanding
+  bool idle();                                           // nothing waits, nothing is outstanding
   void wait_for_change(double seconds);                  // until a batch is taken or settled
   void interrupt();                                      // wakes everybody
 
