@@ -10,6 +10,7 @@ from go_engine.players import RESIGN
 from go_engine.search import Evaluators, Search, ThreadedDrive, run_lockstep
 from go_engine.search_export import summary
 from models.evaluators import PolicyEvaluator, ValueEvaluator
+from models.search_cluster import SearchCluster
 
 SIMULATIONS = 600
 LEAVES = 8
@@ -40,6 +41,7 @@ class SearchPlayer:
     name: str = "search"
     resign: bool = False
     settings: dict[str, float] = field(default_factory=dict)
+    cluster: SearchCluster | None = None  # who answers and plays rollouts in place of this process
 
     def __post_init__(self) -> None:
         self._searches: dict[int, Search] = {}
@@ -61,10 +63,11 @@ class SearchPlayer:
     def choose_batch(self, games: Sequence[int], boards: Sequence[Board]) -> list[int]:
         searches = [self._follow(game, board) for game, board in zip(games, boards, strict=True)]
         thinking = [search for search in searches if not search.decided]
-        if self.seconds > 0:
+        if self.seconds > 0 or (self.cluster is not None and self.simulations > 0):
+            limit = (self.seconds, 0) if self.seconds > 0 else (None, self.simulations)
             for game, search in zip(games, searches, strict=True):
                 if not search.decided:
-                    self.drive(game).think(self.seconds)
+                    self.drive(game).think(*limit)
         elif self.simulations > 0:
             run_lockstep(thinking, self._evaluators, self.simulations, self.leaves, self.threads)
         else:
@@ -95,9 +98,9 @@ class SearchPlayer:
         """The threads behind a game's search (the current one without a number)."""
         game = self._game if game is None else game
         if game not in self._drives:
-            self._drives[game] = ThreadedDrive(
-                self._searches[game], self._evaluators, self.threads, self.leaves
-            )
+            make = ThreadedDrive if self.cluster is None else self.cluster.drive
+            search = self._searches[game]
+            self._drives[game] = make(search, self._evaluators, self.threads, self.leaves)
         return self._drives[game]
 
     def search_of(self, game: int | None = None) -> Search | None:
