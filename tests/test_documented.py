@@ -68,6 +68,8 @@ SMALL |= {
     "accuracy-table": (*SMALL["train-sl-policy"], "grid=[{filters: 8, planes: 4}]", "ensembles=[1]"),
     "overfitting": SMALL["train-value-network"],
     "value-by-stage": ("games=2", "rollouts=2"),
+    "variants": ("games=2", "search_games=2", "search=simulations=4"),
+    "search-scaling": ("counts=[1, 2]", "seconds=0.01", "positions=1", "plies=4", "games=2"),
 }
 ANY_STAGE = "train-sl-policy"
 SMALL_NETWORK = ("filters=8", "layers=2", "batch_size=16")
