@@ -86,15 +86,16 @@ class _Loader:
         return (batch for several in batches for batch in several)
 
     def iterate_once(self, limit: int | None = None) -> Iterator[Batch]:
-        """All rows once in the dataset's order, or the first `limit`; the last batch may be smaller."""
+        """All rows once in the dataset's order, or `limit` of them; the last batch may be smaller.
+
+        These come from row groups that lie evenly over the dataset, not from its first games alone.
+        """
         return in_background(lambda: self._sequence(self.rows if limit is None else min(limit, self.rows)))
 
     def _sequence(self, limit: int) -> Iterator[Batch]:
         pending: list[Examples] = []
         held = 0
-        for group in range(len(self.source.group_rows)):
-            if limit <= 0:
-                break
+        for group in _spread(self.source.group_rows, limit):
             found = _take(self.source.read(group), slice(0, limit))
             limit -= len(found.moves)
             pending.append(found)
@@ -226,6 +227,18 @@ class ValueLoader(_Loader):
         super().__init__(
             source, batch_size, seed, planes, start_batch, rank, world_size, buffer_rows, symmetries
         )
+
+
+def _spread(group_rows: NDArray[np.int64], limit: int) -> list[int]:
+    """The groups to read for `limit` rows: as few as hold them, evenly over the dataset, in its order."""
+    if limit <= 0:
+        return []
+    count = max(1, limit // int(group_rows.max()))
+    while True:
+        chosen = np.linspace(0, len(group_rows), min(count, len(group_rows)), endpoint=False).astype(np.int64)
+        if count >= len(group_rows) or group_rows[chosen].sum() >= limit:
+            return [int(group) for group in chosen]
+        count += 1
 
 
 def _take(examples: Examples, rows: NDArray[np.int64] | slice) -> Examples:

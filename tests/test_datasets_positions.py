@@ -100,6 +100,20 @@ def test_an_epoch_has_every_row_once(corpus: Path) -> None:
     assert seen == sorted(batch.planes.tobytes() for batch in loader.iterate_once())
 
 
+def test_a_limited_look_spreads_over_all_games(corpus: Path) -> None:
+    loader = PositionLoader(corpus / "positions", 64, split="train")
+    groups = len(loader.source.group_rows)
+    assert groups >= 4
+    limit = int(loader.source.group_rows[:2].sum())
+    everything = [batch.moves for batch in loader.iterate_once()]
+    some = np.concatenate([batch.moves for batch in loader.iterate_once(limit)])
+    assert len(some) == limit
+    assert not np.array_equal(some, np.concatenate(everything)[:limit])
+    assert sum(len(batch.moves) for batch in loader.iterate_once(1)) == 1
+    assert list(loader.iterate_once(0)) == []
+    assert sum(len(batch.moves) for batch in loader.iterate_once(10**9)) == loader.rows
+
+
 def test_processes_share_an_epoch(corpus: Path) -> None:
     loaders = [PositionLoader(corpus / "positions", 1, rank=rank, world_size=2) for rank in range(2)]
     shares = [set(loader.order.epoch_groups(0).tolist()) for loader in loaders]
