@@ -25,7 +25,7 @@ from tasks.params import EvaluateTournamentParams
 from tasks.players import Setting, command_line, make_player, needed_inputs, parse_spec
 from tasks.reporting import Reporter
 from tasks.store import write_text
-from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, schedule
+from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, neighbour_games, schedule
 from tasks.tournament_play import Clock, Entrant, Guests, Rules, play_games
 from tasks.tournament_report import (
     conduct,
@@ -80,7 +80,7 @@ def run_evaluate_tournament(
 
 
 class Tournament:
-    """The games: first those of the meetings, then those of adaptive pairing. None is played twice."""
+    """Games of the meetings, then of adaptive pairing, then between neighbours. None is played twice."""
 
     def __init__(
         self,
@@ -102,19 +102,27 @@ class Tournament:
         self._faults.update(r.loser or "" for r in journal.results if r.ending == "forfeit")
         games = schedule(self.meetings)
         self._play_missing(games, journal)
-        numbers, openings = len(games), max((game.opening for game in games), default=-1) + 1
-        added = 0
-        while added < self.params.adaptive_games:
-            known = sorted((r for r in journal.results if r.number < numbers + added), key=lambda r: r.number)
-            count = min(self.params.adaptive_round, self.params.adaptive_games - added)
-            candidates = [m for m in self.meetings if not self._retired(m.first, m.second)]
-            if not candidates:
-                break
-            ratings = rate(known, self.params.rating)
-            self._play_missing(
-                more_games(candidates, ratings, count, numbers + added, openings + added // 2), journal
+        number, opening = len(games), max((game.opening for game in games), default=-1) + 1
+        most = number + self.params.adaptive_games
+        while number < most and (candidates := self._candidates()):
+            count = min(self.params.adaptive_round, most - number)
+            ratings = rate(known_before(number, journal), self.params.rating)
+            self._play_missing(more_games(candidates, ratings, count, number, opening), journal)
+            number, opening = number + count, opening + count // 2
+        while self.params.neighbour_games:
+            known = known_before(number, journal)
+            order = list(rate(known, self.params.rating)["program"])
+            games = neighbour_games(
+                self._candidates(), order, known, self.params.neighbour_games, number, opening
             )
-            added += count
+            if not games:
+                break
+            self._total = max(self._total, number + len(games))
+            self._play_missing(games, journal)
+            number, opening = number + len(games), opening + len(games) // 2
+
+    def _candidates(self) -> list[Meeting]:
+        return [meeting for meeting in self.meetings if not self._retired(meeting.first, meeting.second)]
 
     def not_played(self) -> list[str]:
         return [f"{name}: {n} games were not played after its forfeits" for name, n in self._skipped.items()]
@@ -144,6 +152,11 @@ class Tournament:
 
     def _guest(self, game: Game) -> str | None:
         return next((name for name in (game.black, game.white) if name in self.guests), None)
+
+
+def known_before(number: int, journal: Journal) -> list[GameResult]:
+    """The results that games from this number on are chosen by."""
+    return sorted((r for r in journal.results if r.number < number), key=lambda r: r.number)
 
 
 def present_players(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple
@@ -132,6 +134,25 @@ def more_games(
         variance[best] = 1 / (1 / variance[best] + 2 * weight[best] / ELO_PER_NAT**2)
         chosen += candidates[best].pair(first_number + 2 * k, first_opening + k)
     return chosen
+
+
+def neighbour_games(
+    candidates: Sequence[Meeting],
+    order: Sequence[str],
+    known: Sequence[GameResult],
+    least: int,
+    first_number: int,
+    first_opening: int,
+) -> list[Game]:
+    """What players next to each other in `order`, the strongest first, lack to have met `least` times."""
+    met = Counter(frozenset((result.black, result.white)) for result in known)
+    meetings = {frozenset((meeting.first, meeting.second)): meeting for meeting in candidates}
+    games: list[Game] = []
+    for pair in map(frozenset, pairwise(order)):
+        if pair in meetings:
+            for _ in range((least - met[pair] + 1) // 2):
+                games += meetings[pair].pair(first_number + len(games), first_opening + len(games) // 2)
+    return games
 
 
 def difference_variances(ratings: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> Floats:

@@ -6,7 +6,9 @@ Long because the scripted guests and the small tournaments at its head serve all
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,11 @@ from go_engine.players import RESIGN, RandomPlayer
 from models.checkpoint import save_checkpoint
 from models.networks import PolicyNet
 from tasks.errors import UserError
-from tasks.evaluate_tournament import JOURNAL, run_evaluate_tournament
+from tasks.evaluate_tournament import JOURNAL, RATINGS, run_evaluate_tournament
 from tasks.params import EvaluateTournamentParams, GuestParams, RatingParams
 from tasks.players import Setting, find, make_player, needed_inputs, parse_spec
 from tasks.reporting import NullReporter
-from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, schedule
+from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, neighbour_games, schedule
 from tasks.tournament_play import Clock, Rules, play_games
 from tasks.tournament_report import conduct, crosstable, rate, results_table
 
@@ -232,6 +234,31 @@ def test_an_adaptive_tournament_goes_on_as_if_never_interrupted(tmp_path: Path) 
     assert whole["metrics"]["games"] == 18
     lines = (tmp_path / "a" / JOURNAL).read_bytes().splitlines(keepends=True)
     for kept in (4, 10, 15):
+        folder = tmp_path / str(kept)
+        folder.mkdir()
+        (folder / JOURNAL).write_bytes(b"".join(lines[:kept]))
+        assert play(folder, **more)["summary"] == whole["summary"]
+
+
+def test_neighbours_meet_as_often_as_asked() -> None:
+    """c has met b often, a has not: a pair of games is missing; a and c are no neighbours."""
+    results = [result(i, "a", "b", BLACK) for i in range(3)] + [
+        result(9 + i, "b", "c", BLACK) for i in range(4)
+    ]
+    meetings = [Meeting("a", "b", 2), Meeting("b", "c", 2), Meeting("a", "c", 2)]
+    games = neighbour_games(meetings, ["a", "b", "c"], results, 4, first_number=20, first_opening=7)
+    assert games == Meeting("a", "b", 2).pair(20, 7)
+    assert neighbour_games(meetings[1:], ["a", "b", "c"], results, 4, 20, 7) == []
+
+
+def test_a_tournament_of_neighbours_ends_and_goes_on_as_if_never_interrupted(tmp_path: Path) -> None:
+    more: Any = {"players": dict.fromkeys("abcd", "random"), "games": 2, "neighbour_games": 8}
+    whole = play(tmp_path / "a", **more)
+    met = Counter(frozenset((line["black"], line["white"])) for line in journal_lines(tmp_path / "a")[1:])
+    order = list(pd.read_csv(tmp_path / "a" / RATINGS)["program"])
+    assert all(met[frozenset(pair)] >= 8 for pair in pairwise(order))
+    lines = (tmp_path / "a" / JOURNAL).read_bytes().splitlines(keepends=True)
+    for kept in (4, 14, len(lines) - 2):
         folder = tmp_path / str(kept)
         folder.mkdir()
         (folder / JOURNAL).write_bytes(b"".join(lines[:kept]))

@@ -85,6 +85,13 @@ class EvaluateTournamentParams(StageParams):
     adaptive_round: int = Field(
         64, ge=2, le=1_000_000, multiple_of=2, description="Games between two choices of such pairs."
     )
+    neighbour_games: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        multiple_of=2,
+        description="Games added last, until players next to each other in the ratings have met so often.",
+    )
     komi: float = Field(7.5, ge=-1000.0, le=1000.0, description="Points that White is given.")
     opening_plies: int = Field(
         4,
