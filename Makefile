@@ -15,8 +15,10 @@ setup: $(VENV)/.ready
 demo: $(VENV)/.ready
 	$(BIN)/alphago run pipeline --profile demo
 
+# Each process of the tests has a home and a Prefect server of its own.
+TEST_PROCESSES := 2
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 # Servers killed, disks filled, databases locked: what it found is kept in docs/reliability.md.
 test-faults: $(VENV)/.ready

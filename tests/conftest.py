@@ -14,6 +14,8 @@ _HOME = tempfile.TemporaryDirectory(prefix="alphago tests é 碁 ")
 os.environ["ALPHAGO_HOME"] = _HOME.name
 for _name in ("PREFECT_API_URL", "PREFECT_HOME", "MLFLOW_TRACKING_URI", "MLFLOW_RUN_ID"):
     os.environ.pop(_name, None)
+if "PYTEST_XDIST_WORKER" in os.environ:  # the tests share the cores, so each uses one
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from tasks import bootstrap  # noqa: E402  (after the environment)
 
