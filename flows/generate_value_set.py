@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
 from flows.params import GenerateValueSetParams, Profile, Reuse
+from flows.ray_shards import ray_shards
 from flows.stage import OpenStage, open_stage
+from tasks.shard_workers import MapShards
 from tasks.store import StageResult
 
 NAME = "generate-value-set"
@@ -30,18 +33,25 @@ def shard(make: MakeShard, number: int) -> dict[str, Any]:
     return make(number)
 
 
-def one_by_one(make: MakeShard, numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
+def one_by_one(make: MakeShard, numbers: Sequence[int], _meanwhile: object) -> Iterator[dict[str, Any]]:
     """Each shard a task of its own, tried again when it fails."""
     for number in numbers:
         yield shard(make, number)
+
+
+def mapping(params: GenerateValueSetParams) -> AbstractContextManager[MapShards | None]:
+    """Shards as Prefect tasks, here or on Ray; several processes have retries of their own."""
+    if params.runner == "ray":
+        return ray_shards(shard, params.ray, params.workers, params.threads or 1)
+    return nullcontext(None if params.runner == "processes" and params.workers > 1 else one_by_one)
 
 
 @task(name="generate-value-set: generate", cache_policy=NO_CACHE)
 def generate(stage: OpenStage[GenerateValueSetParams]) -> None:
     from tasks.generate_value_set import run_generate_value_set
 
-    mapped = one_by_one if stage.params.workers == 1 else None  # several workers have retries of their own
-    made = run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run, map_shards=mapped)
+    with mapping(stage.params) as mapped:
+        made = run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run, mapped)
     stage.finish(made)
 
 

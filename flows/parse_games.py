@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 
 from flows.params import ParseGamesParams, Profile, Reuse, over_profile
+from flows.ray_shards import ray_shards
 from flows.stage import OpenStage, open_stage
 from tasks.bootstrap import SOURCE_ROOT
 from tasks.errors import UserError
@@ -27,11 +32,19 @@ def bundled_games(board_size: int) -> Path:
     return path
 
 
+@task(name="parse-games: part", task_run_name="part {number}", cache_policy=NO_CACHE)
+def part(make: Callable[[int], Any], number: int) -> Any:
+    return make(number)
+
+
 @task(name="parse-games: parse", cache_policy=NO_CACHE)
 def parse(stage: OpenStage[ParseGamesParams]) -> None:
     from tasks.parse_games import run_parse_games
 
-    stage.finish(run_parse_games(stage.params, stage.paths, stage.folder, stage.run))
+    params = stage.params
+    on_ray = ray_shards(part, params.ray, params.threads or os.cpu_count() or 1, 1)
+    with on_ray if params.runner == "ray" else nullcontext() as mapped:
+        stage.finish(run_parse_games(params, stage.paths, stage.folder, stage.run, mapped))
 
 
 @flow(name=NAME)

@@ -7,7 +7,6 @@ the same paths. Without an address the workers are processes of this machine, an
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Sequence
@@ -24,18 +23,7 @@ from models.backends import BackendName
 from models.checkpoint import load_policy, load_value
 from models.evaluators import PolicyEvaluator, ValueEvaluator
 from models.precision import Precision
-
-
-def keep_on_loopback() -> None:
-    """Ray's servers listen to all interfaces, also those of a cluster that is this machine alone.
-
-    Must come before Ray is imported. The first variable is Ray's own switch for systems where it knows no
-    clusters of several machines: it then binds 127.0.0.1.
-    """
-    os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-    os.environ.setdefault("RAY_enable_metrics_collection", "0")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-
+from models.ray_connection import connected
 
 START_SECONDS = 120.0  # for the workers of a cluster to load their models
 ANSWER_SECONDS = 30.0  # a worker that takes longer counts as lost until it answers again
@@ -65,7 +53,7 @@ class SearchCluster:
 
     def __init__(self, plan: WorkerPlan) -> None:
         self.plan = plan
-        ray = _connected(plan.address)
+        ray = connected(plan.address)
         cores = 1 if plan.address else 0  # on this machine alone nobody else is served
         keeps = {"max_restarts": -1, "num_cpus": cores}
         networks = ray.remote(_Networks).options(**keeps, num_gpus=plan.gpus)
@@ -168,17 +156,3 @@ class _Rollouts:
 
     def winners(self, root: Root, paths: Sequence[Sequence[int]], seed: int) -> list[int]:
         return play_rollouts(root, paths, self.policy, seed)
-
-
-def _connected(address: str) -> Any:
-    """Ray, connected to the cluster or to one of this machine that ends with this process."""
-    if not address:
-        keep_on_loopback()
-    try:
-        import ray
-    except ImportError:
-        raise ValueError("ray is not installed (pip install .[cluster])") from None
-    if not ray.is_initialized():
-        where = {"address": address} if address else {"address": "local", "include_dashboard": False}
-        ray.init(**where, log_to_driver=False, logging_level=logging.WARNING)
-    return ray

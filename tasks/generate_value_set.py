@@ -6,7 +6,7 @@ was interrupted, or a worker that broke, costs at most the shards it was working
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from models.checkpoint import check, read_header
 from tasks.distributed import thread_count
 from tasks.params import GenerateValueSetParams
 from tasks.reporting import Reporter
-from tasks.shard_workers import on_processes
+from tasks.shard_workers import MapShards, on_processes
 from tasks.value_shards import (
     DATASET_FOLDER,
     Report,
@@ -27,10 +27,6 @@ from tasks.value_shards import (
     shard_sizes,
 )
 from tasks.value_statistics import set_figure, set_metrics, summary
-
-MakeShard = Callable[[int], Report]
-# Calls the first for every number of the second and gives the reports as they come, in any order.
-MapShards = Callable[[MakeShard, Sequence[int]], Iterable[Report]]
 
 
 def run_generate_value_set(
@@ -42,8 +38,8 @@ def run_generate_value_set(
 ) -> dict[str, Any]:
     """Make the missing shards with inputs["sl_policy"] and inputs["rl_policy"], then close the dataset.
 
-    `map_shards`, when given, decides who makes them (Prefect tasks, a cluster); without it `params.workers`
-    processes do. Raises CheckpointError for a policy that is missing or for another board.
+    `map_shards`, when given, makes them (as Prefect tasks, on a cluster); without it `params.workers`
+    processes do, or this one. Raises CheckpointError for a policy that is missing or for another board.
     """
     for name in ("sl_policy", "rl_policy"):
         check(inputs[name], read_header(inputs[name]), "policy", params.board_size)
@@ -54,19 +50,25 @@ def run_generate_value_set(
     done = sum(sizes) - sum(sizes[shard] for shard in missing)
     run.progress(done, params.positions, f"{len(missing)} of {len(sizes)} shards to make")
     make = partial(make_shard, shared_out(params), inputs, folder)
-    mapped = map_shards or partial(on_processes, workers=params.workers)
-    for report in watched(mapped(make, missing), run):
+    made = map_shards(make, missing, None) if map_shards else on_processes(make, missing, processes(params))
+    for report in watched(made, run):
         found[report["shard"]] = report
         done += report["positions"]
         run.progress(done, params.positions)
     return close(params, folder, [report for report in found if report is not None], run)
 
 
+def processes(params: GenerateValueSetParams) -> int:
+    """How many of this machine make shards at the same time."""
+    return params.workers if params.runner == "processes" else 1
+
+
 def shared_out(params: GenerateValueSetParams) -> GenerateValueSetParams:
-    """Every core once: workers that were given no number of threads share them out."""
-    if params.workers == 1 or params.threads:
+    """Every core once: workers that were given no number of threads share them out; tasks on Ray take one."""
+    if params.threads:
         return params
-    return params.model_copy(update={"threads": max(1, thread_count(0) // params.workers)})
+    threads = 1 if params.runner == "ray" else max(1, thread_count(0) // processes(params))
+    return params.model_copy(update={"threads": threads})
 
 
 def watched(reports: Iterable[Report], run: Reporter) -> Iterator[Report]:

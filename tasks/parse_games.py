@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
@@ -52,17 +52,22 @@ from datasets.tables import read_game_rows
 from tasks.errors import UserError
 from tasks.params import ParseGamesParams
 from tasks.reporting import Reporter
-from tasks.shard_workers import on_processes
+from tasks.shard_workers import MapShards, on_processes
 
 PARALLEL_FROM_BYTES = 4 << 20  # smaller inputs are read before a second process has started
 REASONS_SHOWN = 20
 
 
 def run_parse_games(
-    params: ParseGamesParams, inputs: dict[str, Path], folder: Path, run: Reporter
+    params: ParseGamesParams,
+    inputs: dict[str, Path],
+    folder: Path,
+    run: Reporter,
+    map_parts: MapShards | None = None,
 ) -> dict[str, Any]:
     """Reads all inputs (files, folders, archives) into `folder`: games/, positions/, quarantine.parquet.
 
+    `map_parts`, when given, does steps 1 and 3 part by part on a cluster; without it this machine does.
     Raises UserError if an input is missing or no game is left.
     """
     remove_parts(folder)
@@ -70,16 +75,23 @@ def run_parse_games(
     threads = params.threads or os.cpu_count() or 1
     sources = list(inputs.values())
     if not (games / MANIFEST).exists():
-        chunks = read(params, sources, work, threads, run)
+        chunks = read(params, sources, work, threads, run, map_parts)
         select(params, work, chunks, games)
     if not (positions / MANIFEST).exists():
-        write_all_positions(games, positions, params.symmetries, threads, run)
+        write_all_positions(games, positions, params.symmetries, threads, run, map_parts)
     result = report(folder, run)
     shutil.rmtree(work, ignore_errors=True)
     return result
 
 
-def read(params: ParseGamesParams, sources: list[Path], work: Path, threads: int, run: Reporter) -> int:
+def read(
+    params: ParseGamesParams,
+    sources: list[Path],
+    work: Path,
+    threads: int,
+    run: Reporter,
+    map_parts: MapShards | None = None,
+) -> int:
     """Step 1. Returns the number of chunks."""
     for source in sources:
         if not source.exists():
@@ -112,9 +124,12 @@ def read(params: ParseGamesParams, sources: list[Path], work: Path, threads: int
             run.progress(records, max(expected, records + 1), "records to games (total: an estimate)")
 
     show()
-    after_each = show if shares == 1 else None
+    after_each = show if shares == 1 and map_parts is None else None
     make = partial(read_chunks, sources, work, options, shares, after_each)
-    chunks = max(on_processes(make, range(shares), shares, show))
+    if map_parts is None:
+        chunks = max(on_processes(make, range(shares), shares, show))
+    else:
+        chunks = max(map_parts(make, range(shares), show))
     if chunks == 0:
         raise UserError(f"nothing to read in {', '.join(map(str, sources))}: no files")
     records, _ = progress.look()
@@ -173,7 +188,14 @@ def no_games_left(found: ReadingReport, dropped: Counter[str]) -> str:
     )
 
 
-def write_all_positions(games: Path, positions: Path, symmetries: int, threads: int, run: Reporter) -> None:
+def write_all_positions(
+    games: Path,
+    positions: Path,
+    symmetries: int,
+    threads: int,
+    run: Reporter,
+    map_parts: MapShards | None = None,
+) -> None:
     """Step 3: a file of positions for each file of games."""
     files = read_manifest(games, "games")["files"]
     names = [entry["name"] for entry in files]
@@ -181,21 +203,11 @@ def write_all_positions(games: Path, positions: Path, symmetries: int, threads: 
     total = sum(entry["rows"] for entry in files)
     weight = {entry["name"]: entry["rows"] for entry in files}
     done = total - sum(weight[name] for name in missing)
-    with ThreadPoolExecutor(threads) as pool:
-        jobs = {
-            pool.submit(
-                write_positions,
-                games / name,
-                positions / name,
-                split_of(name),
-                symmetries_of(name, symmetries),
-            ): name
-            for name in missing
-        }
-        for job in as_completed(jobs):
-            job.result()
-            done += weight[jobs[job]]
-            run.progress(done, total, "games to positions")
+    make = partial(positions_of_file, games, positions, missing, symmetries)
+    parts = range(len(missing))
+    for name in map_parts(make, parts, None) if map_parts else on_threads(make, parts, threads):
+        done += weight[name]
+        run.progress(done, total, "games to positions")
     write_index(games, positions, names)
     entries = [file_entry(positions, name) for name in names]
     manifest = read_manifest(games, "games")
@@ -209,6 +221,18 @@ def write_all_positions(games: Path, positions: Path, symmetries: int, threads: 
         layout={"train": symmetries, "test": 1},
         source=manifest["digest"],
     )
+
+
+def positions_of_file(games: Path, positions: Path, names: list[str], symmetries: int, number: int) -> str:
+    """One part of step 3; returns the file's name."""
+    name = names[number]
+    write_positions(games / name, positions / name, split_of(name), symmetries_of(name, symmetries))
+    return name
+
+
+def on_threads(make: Callable[[int], str], parts: Sequence[int], threads: int) -> Iterator[str]:
+    with ThreadPoolExecutor(threads) as pool:
+        yield from (job.result() for job in as_completed([pool.submit(make, part) for part in parts]))
 
 
 def split_of(name: str) -> str:

@@ -1,17 +1,21 @@
-"""Who makes shards: this process, or several on this machine."""
+"""Who makes shards: this process, or several on this machine (on Ray: `flows.ray_shards`)."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+
+# Calls `make` for every shard and gives the results as they come, in any order; the last, if given, is called
+# about once a second meanwhile.
+MapShards = Callable[[Callable[[int], Any], Sequence[int], Callable[[], None] | None], Iterable[Any]]
 
 ATTEMPTS = 3  # rounds in which processes may die before the run gives up
 WATCH_SECONDS = 1.0

@@ -29,7 +29,7 @@ SHARD_FOLDER = "shards"
 LENGTH_BIN = 10  # plies
 
 # Parameters that change who works how, but nothing in a shard.
-WITHOUT_EFFECT = {"threads", "workers", "parallel_games", "positions"}
+WITHOUT_EFFECT = {"threads", "workers", "parallel_games", "positions", "runner", "ray"}
 
 Report = dict[str, Any]
 

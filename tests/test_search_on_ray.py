@@ -17,7 +17,8 @@ from go_engine import Board, Search
 from go_engine.search import Evaluators
 from models.checkpoint import save_checkpoint
 from models.networks import PolicyNet, ValueNet
-from models.search_cluster import RayWorker, SearchCluster, WorkerPlan, keep_on_loopback
+from models.ray_connection import keep_on_loopback
+from models.search_cluster import RayWorker, SearchCluster, WorkerPlan
 from tasks.errors import UserError
 from tasks.players import PRETRAINED_FOLDER, Setting, make_player
 

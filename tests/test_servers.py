@@ -60,8 +60,8 @@ def free_port() -> int:
 def quickstart_script(home: Path, prefect_port: int) -> str:
     """The page's block for the second terminal, run twice over, on another port and in another home.
 
-    The worker, which it leaves running, is ended with SIGKILL: Prefect passes SIGTERM on as SIGINT, which what
-    a script starts in the background ignores.
+    The worker, which it leaves running, is ended with SIGKILL: Prefect passes SIGTERM on as SIGINT, which
+    what a script starts in the background ignores.
     """
     (block,) = (one for one in documented.shell_blocks(QUICKSTART) if "prefect worker start" in one)
     block = block.replace("$PWD/.alphago", f'"{home}"').replace(PREFECT_PORT, str(prefect_port))

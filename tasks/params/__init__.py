@@ -5,7 +5,7 @@ refuses what lies outside, the stage's documentation page is made from them. `fl
 and lays a profile and `--set` over them.
 """
 
-from tasks.params.base import PARAMETERS, BoardSize, StageParams, bounds
+from tasks.params.base import PARAMETERS, BoardSize, RayParams, StageParams, bounds
 from tasks.params.games import ParseGamesParams, TrainRolloutPolicyParams
 from tasks.params.networks import (
     AccuracyTableParams,
@@ -42,6 +42,7 @@ __all__ = [
     "OptimizerParams",
     "ParseGamesParams",
     "RatingParams",
+    "RayParams",
     "SearchScalingParams",
     "SelfPlayParams",
     "StageParams",

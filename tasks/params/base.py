@@ -44,6 +44,21 @@ PARAMETERS = ConfigDict(frozen=True, extra="forbid", json_schema_extra=_show_bou
 BoardSize = Annotated[int, Field(ge=5, le=19, description="Points on a side of the board.")]
 
 
+class RayParams(BaseModel):
+    """The Ray cluster on which shards are made with `runner` ray."""
+
+    model_config = PARAMETERS
+
+    address: str = Field(
+        "",
+        description="Address of a running cluster that this machine belongs to (host:6379, auto) or of its "
+        "client port (ray://host:10001); empty: a cluster of this machine alone, for the time of the stage.",
+    )
+    gpus: float = Field(
+        0.0, ge=0.0, le=64.0, description="GPUs that each shard takes; with 0.25 four shards share one."
+    )
+
+
 class StageParams(BaseModel):
     """What all stages have."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tasks.params.base import StageParams
+from tasks.params.base import RayParams, StageParams
 
 
 class ParseGamesParams(StageParams):
@@ -62,6 +62,11 @@ class ParseGamesParams(StageParams):
     files_per_chunk: int = Field(
         1024, ge=1, le=65_536, description="Game files read between two points from which a run can go on."
     )
+    runner: Literal["processes", "ray"] = Field(
+        "processes",
+        description="Who reads: processes and threads of this machine, or tasks on a Ray cluster.",
+    )
+    ray: RayParams = RayParams()
 
 
 class TrainRolloutPolicyParams(StageParams):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
-from tasks.params.base import StageParams
+from tasks.params.base import RayParams, StageParams
 from tasks.params.networks import ComputeParams
 
 
@@ -97,6 +99,16 @@ class GenerateValueSetParams(SelfPlayParams):
     parallel_games: int = Field(
         2048, ge=1, le=262_144, description="Games at once in a shard; three batches or more keep calls full."
     )
-    workers: int = Field(
-        1, ge=1, le=1024, description="Processes that make shards at the same time, each with `threads`."
+    runner: Literal["threads", "processes", "ray"] = Field(
+        "processes",
+        description="Who makes shards: the threads of this process, one shard after the other; `workers` "
+        "processes of this machine; or tasks on a Ray cluster.",
     )
+    workers: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="Shards that are made at the same time, each with `threads`; a Ray cluster that is not "
+        "this machine alone makes as many as it has room for.",
+    )
+    ray: RayParams = RayParams()
