@@ -90,7 +90,9 @@ def describe(
 
 @app.command()
 def experiment(
-    name: Annotated[str, typer.Argument(help="accuracy-table | overfitting | value-by-stage")],
+    name: Annotated[
+        str, typer.Argument(help="accuracy-table | overfitting | value-by-stage | variants | search-scaling")
+    ],
     profile: Annotated[str, typer.Option(metavar=PROFILES, help="Which settings to start from.")] = "demo",
     settings: Annotated[
         list[str] | None,

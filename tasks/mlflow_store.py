@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable
 from functools import cache
@@ -37,6 +38,7 @@ BATCH_METRICS = 1000  # MLflow's limit in one call
 BATCH_OTHERS = 100
 DIGEST_LENGTH = 32  # MLflow keeps at most 36 characters
 VALUE_LENGTH = 6000  # of a parameter; a tag may be longer
+NOT_IN_NAMES = re.compile(r"[^\w.\- /:]")
 NOTE_TAG = "mlflow.note.content"
 PARENT_TAG = "mlflow.parentRunId"
 PERMANENT = {"INVALID_PARAMETER_VALUE", "BAD_REQUEST", "RESOURCE_ALREADY_EXISTS"}
@@ -104,7 +106,7 @@ def end_run(run_id: str, status: str) -> None:
 
 def log_params(run_id: str, params: dict[str, str]) -> None:
     for some in _chunks(params.items(), BATCH_OTHERS):
-        entities = [Param(name, clip(value)) for name, value in some]
+        entities = [Param(allowed(name), clip(value)) for name, value in some]
         client().log_batch(run_id, params=entities)
 
 
@@ -116,14 +118,14 @@ def log_tags(run_id: str, tags: dict[str, str]) -> None:
 
 def log_points(run_id: str, points: list[Point]) -> None:
     for some in _chunks(points, BATCH_METRICS):
-        entities = [Metric(point.name, point.value, point.time, point.step) for point in some]
+        entities = [Metric(allowed(point.name), point.value, point.time, point.step) for point in some]
         client().log_batch(run_id, metrics=entities)
 
 
 def log_model_metrics(run_id: str, model_id: str, metrics: dict[str, float]) -> None:
     """Metrics that the UI shows beside the model as well as beside the run."""
     for name, value in metrics.items():
-        client().log_metric(run_id, name, value, model_id=model_id)
+        client().log_metric(run_id, allowed(name), value, model_id=model_id)
 
 
 def log_artifact(run_id: str, path: Path, folder: str | None = None) -> None:
@@ -222,6 +224,11 @@ def running_runs() -> list[Run]:
 def ui_path(run_id: str) -> str:
     """Where the UI shows a run, after its address; without the type it hides the model registry."""
     return f"#/experiments/{experiment_id()}/runs/{run_id}?workflowType=machine_learning"
+
+
+def allowed(name: str) -> str:
+    """A parameter's or metric's name as MLflow takes it: players and guests are named by users."""
+    return NOT_IN_NAMES.sub("_", name)
 
 
 def clip(text: str) -> str:

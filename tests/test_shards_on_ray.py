@@ -74,4 +74,5 @@ def test_a_cluster_that_does_not_answer_is_told_in_one_line(tmp_path: Path) -> N
     )
     said, _ = process.communicate()
     assert process.returncode == 1
-    assert said.strip().splitlines()[-1].startswith("alphago: runner=ray: no Ray cluster answers at 127.0.0.1:1")
+    last = said.strip().splitlines()[-1]
+    assert last.startswith("alphago: runner=ray: no Ray cluster answers at 127.0.0.1:1")

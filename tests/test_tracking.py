@@ -230,6 +230,19 @@ def test_mlflow_away_costs_no_work_and_is_told_later(
     assert told.outputs["sl_policy"].version
 
 
+def test_names_that_users_choose_are_fitted_to_mlflow(games: Path) -> None:
+    from tasks.mlflow_store import client
+
+    with stage_run(STAGE, PARAMS, {"positions": outside(games)}, profile="demo") as run:
+        run.log_params({"players": {"policy, value (fast)": "random"}})
+        run.log_metrics({"elo/policy, value (fast)": 3.0})
+        work(run)
+    assert run.run_id
+    data = client().get_run(run.run_id).data
+    assert data.params["players.policy_ value _fast_"] == "random"
+    assert data.metrics["elo/policy_ value _fast_"] == 3.0
+
+
 def test_the_outbox_keeps_order_and_gives_up_what_is_refused() -> None:
     sent: list[int] = []
     broken = [True]
