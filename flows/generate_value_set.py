@@ -33,10 +33,14 @@ def shard(make: MakeShard, number: int) -> dict[str, Any]:
     return make(number)
 
 
-def one_by_one(make: MakeShard, numbers: Sequence[int], _meanwhile: object) -> Iterator[dict[str, Any]]:
+def one_by_one(
+    make: MakeShard, numbers: Sequence[int], /, meanwhile: Callable[[], None] | None = None
+) -> Iterator[dict[str, Any]]:
     """Each shard a task of its own, tried again when it fails."""
     for number in numbers:
         yield shard(make, number)
+        if meanwhile is not None:
+            meanwhile()
 
 
 def mapping(params: GenerateValueSetParams) -> AbstractContextManager[MapShards | None]:

@@ -13,6 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal
 
 import torch
@@ -71,7 +72,7 @@ def openvino_backend(net: Network, precision: Precision) -> Backend:
         "NUM_STREAMS": 1,
         "INFERENCE_PRECISION_HINT": "bf16" if kind == torch.bfloat16 else "f32",
     }
-    compiled = openvino.Core().compile_model(model, "CPU", settings)
+    compiled = _core().compile_model(model, "CPU", settings)
 
     requests = threading.local()  # threads may ask at the same time, each with a request of its own
 
@@ -93,6 +94,16 @@ class _FromBytes(nn.Module):
     def forward(self, planes: Tensor) -> Tensor:
         numbers: Tensor = self.net(planes.float())
         return numbers
+
+
+@cache
+def _core() -> Any:
+    """One for the life of the process.
+
+    Its plugin gives the thread that loads it a stack for signals, of which it frees the memory when the last
+    user goes: the next signal would then end the process.
+    """
+    return _openvino().Core()
 
 
 def _openvino() -> Any:

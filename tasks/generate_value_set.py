@@ -50,7 +50,7 @@ def run_generate_value_set(
     done = sum(sizes) - sum(sizes[shard] for shard in missing)
     run.progress(done, params.positions, f"{len(missing)} of {len(sizes)} shards to make")
     make = partial(make_shard, shared_out(params), inputs, folder)
-    made = map_shards(make, missing, None) if map_shards else on_processes(make, missing, processes(params))
+    made = map_shards(make, missing) if map_shards else on_processes(make, missing, processes(params))
     for report in watched(made, run):
         found[report["shard"]] = report
         done += report["positions"]

@@ -205,7 +205,7 @@ def write_all_positions(
     done = total - sum(weight[name] for name in missing)
     make = partial(positions_of_file, games, positions, missing, symmetries)
     parts = range(len(missing))
-    for name in map_parts(make, parts, None) if map_parts else on_threads(make, parts, threads):
+    for name in map_parts(make, parts) if map_parts else on_threads(make, parts, threads):
         done += weight[name]
         run.progress(done, total, "games to positions")
     write_index(games, positions, names)

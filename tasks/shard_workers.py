@@ -9,13 +9,25 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 Result = TypeVar("Result")
 
-# Calls `make` for every shard and gives the results as they come, in any order; the last, if given, is called
-# about once a second meanwhile.
-MapShards = Callable[[Callable[[int], Any], Sequence[int], Callable[[], None] | None], Iterable[Any]]
+
+class MapShards(Protocol):
+    """Calls `make` for every shard and gives the results as they come, in any order.
+
+    `meanwhile`, if given, is called about once a second until then.
+    """
+
+    def __call__(
+        self,
+        make: Callable[[int], Any],
+        shards: Sequence[int],
+        /,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Iterable[Any]: ...
+
 
 ATTEMPTS = 3  # rounds in which processes may die before the run gives up
 WATCH_SECONDS = 1.0

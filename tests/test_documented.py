@@ -50,11 +50,14 @@ OTHERS = ("python3", "pip", "apt-get", "docker", "kubectl", "envsubst")
 NETWORK = ("filters=8", "layers=2", "batch_size=16", "steps=4", "log_every=2", "checkpoint_every=4")
 SCORED = ("evaluation.every=0", "evaluation.rows=50", "evaluation.final_rows=50")
 SMALL = {  # settings that make a stage short, laid over what a page says
-    "parse-games": ("max_games=40", "test_positions=300", "keep_unranked=true"),
+    "parse-games": ("max_games=40", "test_positions=300", "keep_unranked=true", "runner=processes"),
     "train-rollout-policy": ("epochs=1", "evaluations=1", "evaluation_games=4"),
     "train-sl-policy": (*NETWORK, *SCORED),
     "train-rl-policy": ("iterations=1", "games=4", "evaluate_every=1", "evaluation_games=4"),
-    "generate-value-set": ("positions=24", "shard_positions=12", "parallel_games=24"),
+    "generate-value-set": (
+        *("positions=24", "shard_positions=12", "parallel_games=24"),
+        *("runner=threads", "compute.device=cpu"),  # Ray: tests/test_shards_on_ray.py
+    ),
     "train-value-network": (*NETWORK, "hidden=8", *SCORED),
     "evaluate-tournament": (
         *("games=2", "search_games=2", "guest_games=0", "opening_plies=4"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -103,6 +106,18 @@ def test_training_goes_on_undisturbed(policy: PolicyNet, planes: np.ndarray) -> 
     with torch.no_grad():
         policy.head.weight.zero_()
     assert np.array_equal(evaluator.probabilities(planes), before)  # it has weights of its own
+
+
+def test_signals_are_survived_when_openvino_is_no_longer_used(policy: PolicyNet, planes: np.ndarray) -> None:
+    """Its plugin leaves the thread a stack for signals that is gone when the plugin is unloaded."""
+    pytest.importorskip("openvino", reason="OpenVINO is not installed: pip install '.[openvino]'")
+    PolicyEvaluator(policy, backend="openvino").probabilities(planes)
+    gc.collect()
+    heard: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _: heard.append(number))
+    os.kill(os.getpid(), signal.SIGUSR1)
+    signal.signal(signal.SIGUSR1, before)
+    assert heard == [signal.SIGUSR1]
 
 
 def test_no_rows(policy: PolicyNet, planes: np.ndarray) -> None:
