@@ -55,7 +55,7 @@ def generate(stage: OpenStage[GenerateValueSetParams]) -> None:
     from tasks.generate_value_set import run_generate_value_set
 
     with mapping(stage.params) as mapped:
-        made = run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run, mapped)
+        made = run_generate_value_set(stage.params, stage.paths, stage.folder, stage.run, map_shards=mapped)
     stage.finish(made)
 
 

@@ -44,7 +44,8 @@ def parse(stage: OpenStage[ParseGamesParams]) -> None:
     params = stage.params
     on_ray = ray_shards(part, params.ray, params.threads or os.cpu_count() or 1, 1)
     with on_ray if params.runner == "ray" else nullcontext() as mapped:
-        stage.finish(run_parse_games(params, stage.paths, stage.folder, stage.run, mapped))
+        made = run_parse_games(params, stage.paths, stage.folder, stage.run, map_parts=mapped)
+    stage.finish(made)
 
 
 @flow(name=NAME)

@@ -42,7 +42,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
             folder: Path,
             run: Reporter,
             n: str = name,
-            **_: object,  # map_shards of generate-value-set
+            **_: object,  # who makes shards or parts
         ) -> Any:
             return _work(n, params, inputs, folder, run)
 

@@ -73,6 +73,6 @@ def test_a_cluster_that_does_not_answer_is_told_in_one_line(tmp_path: Path) -> N
         "run", "parse-games", "--profile", "demo", "--set", "runner=ray", "--set", "ray.address=127.0.0.1:1"
     )
     said, _ = process.communicate()
-    assert process.returncode == 1
+    assert process.returncode == 2
     last = said.strip().splitlines()[-1]
     assert last.startswith("alphago: runner=ray: no Ray cluster answers at 127.0.0.1:1")
