@@ -11,11 +11,19 @@ from contextlib import contextmanager
 from typing import Any
 
 from prefect import Task
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from models.ray_connection import connected
 from tasks.errors import UserError
 from tasks.params import RayParams
 from tasks.shard_workers import ATTEMPTS, WATCH_SECONDS, MapShards
+
+
+def prefect_url() -> str:
+    """The server of this run; a worker that was not told of it would start one of its own."""
+    with get_client(sync_client=True) as client:
+        return str(client.api_url)
 
 
 @contextmanager
@@ -36,7 +44,7 @@ def ray_shards(part: Task[Any, Any], plan: RayParams, workers: int, cpus: int) -
     def mapped(
         make: Callable[[int], Any], numbers: Sequence[int], meanwhile: Callable[[], None] | None = None
     ) -> Iterator[Any]:
-        with remote_options(**takes):
+        with remote_options(**takes), temporary_settings({PREFECT_API_URL: prefect_url()}):
             futures = [runner.submit(part, {"make": make, "number": number}) for number in numbers]
         left = {future.wrapped_future: future for future in futures}
         while left:
