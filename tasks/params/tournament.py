@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from tasks.params.base import PARAMETERS, StageParams
 
@@ -40,10 +40,14 @@ class RatingParams(BaseModel):
     )
 
 
+# `--set players.NAME=` gives none
+Player = Annotated[str, BeforeValidator(lambda given: "" if given is None else given)]
+
+
 class EvaluateTournamentParams(StageParams):
     """Stage 7: the players meet and are rated."""
 
-    players: dict[str, str] = Field(
+    players: dict[str, Player] = Field(
         {
             "random": "random",
             "rollout policy": "rollout:rollout_policy",
@@ -121,7 +125,7 @@ FULL_SEARCH = f"{WITHOUT_POLICY},policy=sl_policy"
 class VariantsParams(EvaluateTournamentParams):
     """ED Table 7: AlphaGo with and without its policy network, value network and rollouts."""
 
-    players: dict[str, str] = Field(
+    players: dict[str, Player] = Field(
         {
             "policy, value, rollouts": FULL_SEARCH,
             "policy, rollouts": "search:policy=sl_policy,rollout=rollout_policy,tree=tree_policy",
