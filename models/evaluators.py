@@ -44,6 +44,7 @@ class PolicyEvaluator:
     ) -> None:
         self.size, self.planes = net.size, net.planes
         self._network = _Batched(net, symmetries, precision, batch, device, backend)
+        self.accelerated = self._network.device.type != "cpu"  # leaves the processor free meanwhile
 
     def probabilities(self, planes: NDArray[np.uint8]) -> NDArray[np.float32]:
         """uint8[B, C, N, N] -> float32[B, N * N], each row summing to 1 over all points, legal or not.

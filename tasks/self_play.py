@@ -4,6 +4,7 @@ All games lie in one `GameBatch`. A *seat* is a policy with its temperature; eve
 next, or that it waits for nobody. The loop always takes the seat with the most games waiting, fills one batch
 of fixed size from the games that have waited longest, and asks the network once. While the network works, the
 engine (C++, another thread) plays the moves of the batch before and writes the planes of the batch after.
+With one thread and a network that computes on the processor they take turns, so that a worker is one core.
 
 The same games come out whatever the number of games at once, of threads, or the order in which batches form:
 a game's draws depend on its seed and the ply alone, and every network call has the same shape (padded if need
@@ -13,7 +14,8 @@ be), because a network's last digits depend on the shape of its input but not on
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,6 +34,8 @@ OnMoved = Callable[[Games], None]
 
 class Policy(Protocol):
     """What a seat needs: `models.evaluators.PolicyEvaluator` is one."""
+
+    accelerated: bool  # computes on a device of its own, which leaves the processor free
 
     def probabilities(self, planes: NDArray[np.uint8]) -> NDArray[np.float32]:
         """uint8[B, 48, N, N] -> float32[B, N * N]."""
@@ -72,13 +76,16 @@ class _Ready:
     planes: NDArray[np.uint8]
 
 
+_Answered = tuple[_Ready, NDArray[np.float32]]
+
+
 class SelfPlay:
     """Plays the games of a batch on until every one waits for nobody.
 
     The owner sets `seat_of` and `seed_of` of the games to begin with, and again in `on_moved(games)`, which
     is called with games that have just made a move: it gives them their next seat, finishes those that are
     over, starts new ones. `on_turn`, when given, sees every batch of moves before that. Both are called from
-    the engine's thread, never at the same time.
+    the engine's thread (the caller's, when the two take turns), never at the same time.
     """
 
     def __init__(
@@ -104,17 +111,30 @@ class SelfPlay:
     def run(self) -> None:
         """Play until no game waits for a network. Exceptions of policies and callbacks come out here."""
         ready, answered = self._prepare(), None
-        with ThreadPoolExecutor(1, thread_name_prefix="engine") as engine:
+        with ThreadPoolExecutor(1, thread_name_prefix="engine") if self.overlaps else nullcontext() as engine:
             while ready is not None or answered is not None:
-                job = engine.submit(self._play_and_prepare, answered, ready is not None)
+                job = self._beside(engine, answered, ready is not None)
                 answered = None
                 if ready is not None:
                     answered = ready, self.seats[ready.seat].policy.probabilities(ready.planes)
                 ready = job.result()
 
-    def _play_and_prepare(
-        self, answered: tuple[_Ready, NDArray[np.float32]] | None, network_busy: bool
-    ) -> _Ready | None:
+    @property
+    def overlaps(self) -> bool:
+        """Whether the engine works while the network does."""
+        return self.threads > 1 or any(seat.policy.accelerated for seat in self.seats)
+
+    def _beside(
+        self, engine: ThreadPoolExecutor | None, answered: _Answered | None, network_busy: bool
+    ) -> Future[_Ready | None]:
+        """`_play_and_prepare` on the engine's thread, or done at once without one."""
+        if engine is not None:
+            return engine.submit(self._play_and_prepare, answered, network_busy)
+        done: Future[_Ready | None] = Future()
+        done.set_result(self._play_and_prepare(answered, network_busy))
+        return done
+
+    def _play_and_prepare(self, answered: _Answered | None, network_busy: bool) -> _Ready | None:
         if answered is not None:
             self._play(*answered)
         return self._prepare(full_only=network_busy)

@@ -127,7 +127,7 @@ def test_describe_tells_every_parameter() -> None:
 
 @pytest.mark.slow
 def test_ui_serves_both_pages_and_ends_both(tmp_path: Path) -> None:
-    ports = [_free_port(), _free_port()]
+    ports = [free_port(), free_port()]
     command = [
         sys.executable,
         "-m",
@@ -163,12 +163,6 @@ def test_ui_serves_both_pages_and_ends_both(tmp_path: Path) -> None:
     while any(_answers(port) for port in ports) and time.monotonic() < deadline:
         time.sleep(0.2)
     assert not any(_answers(port) for port in ports)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _answers(port: int) -> bool:

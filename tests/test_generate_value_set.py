@@ -62,6 +62,8 @@ def policies(tmp_path: Path) -> dict[str, Path]:
 
 
 class Uniform:
+    accelerated = False
+
     def probabilities(self, planes: NDArray[np.uint8]) -> NDArray[np.float32]:
         return np.full((len(planes), planes.shape[2] ** 2), 0.04, dtype=np.float32)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import get_ident
 
 import numpy as np
 import pytest
@@ -29,6 +30,8 @@ def _one_thread() -> Iterator[None]:
 class Uniform:
     """The policy of a player that knows nothing; counts its calls."""
 
+    accelerated = False
+
     def __init__(self) -> None:
         self.calls: list[int] = []
 
@@ -40,6 +43,8 @@ class Uniform:
 
 class Greedy:
     """Takes what can be taken, else plays anywhere: beats the uniform player nearly always."""
+
+    accelerated = False
 
     def probabilities(self, planes: NDArray[np.uint8]) -> NDArray[np.float32]:
         takes = planes[:, 20:28].any(axis=1)
@@ -133,8 +138,31 @@ def test_a_strong_player_beats_a_weak_one_with_both_colours() -> None:
     assert strong_first.wins / strong_first.games > 0.7 > 0.3 > weak_first.wins / weak_first.games
 
 
+@pytest.mark.parametrize(
+    ("threads", "accelerated", "beside"), [(1, False, False), (2, False, True), (1, True, True)]
+)
+def test_a_worker_of_one_thread_is_one_core(threads: int, accelerated: bool, beside: bool) -> None:
+    """Two workers then take two cores; a network on a device of its own leaves this one to the engine."""
+    policy, engine_threads = Uniform(), set()
+    policy.accelerated = accelerated
+    play_match(
+        Seat(policy),
+        Seat(policy),
+        game_seeds(1, count=4),
+        SIZE,
+        7.5,
+        batch_size=4,
+        threads=threads,
+        on_turn=lambda _: engine_threads.add(get_ident()),
+    )
+    assert (get_ident() not in engine_threads) == beside
+    assert len(engine_threads) == 1
+
+
 def test_errors_of_a_policy_come_out() -> None:
     class Broken:
+        accelerated = False
+
         def probabilities(self, planes: NDArray[np.uint8]) -> NDArray[np.float32]:
             raise RuntimeError(f"no power for {len(planes)}")
 

@@ -51,12 +51,6 @@ def pages_served(home: Path, mlflow_port: int, prefect_port: int) -> Iterator[No
         process.communicate(timeout=60)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def quickstart_script(home: Path, prefect_port: int) -> str:
     """The page's block for the second terminal, run twice over, on another port and in another home.
 

@@ -1,115 +1,24 @@
-"""The tournament: schedule, journal, games in lock-step, guests that misbehave, tables, interruption.
+"""The tournament: schedule, games in lock-step, the journal, tables."""
 
-Long because the scripted guests and the small tournaments at its head serve all of these.
-"""
-
-import json
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-import torch
 from sgfmill import sgf
+from tournament_helpers import Passer, journal_lines, play, result
 
-from go_engine import BLACK, WHITE, Board, RolloutPolicy
+from go_engine import BLACK, WHITE
 from go_engine.gtp_text import parse_vertex
 from go_engine.players import RESIGN, RandomPlayer
-from models.checkpoint import save_checkpoint
-from models.networks import PolicyNet
 from tasks.errors import UserError
-from tasks.evaluate_tournament import JOURNAL, RATINGS, run_evaluate_tournament
-from tasks.params import EvaluateTournamentParams, GuestParams, RatingParams
-from tasks.players import Setting, find, make_player, needed_inputs, parse_spec
-from tasks.reporting import NullReporter
-from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, neighbour_games, schedule
+from tasks.evaluate_tournament import JOURNAL, RATINGS
+from tasks.params import RatingParams
+from tasks.tournament_games import Game, Journal, Meeting, more_games, neighbour_games, schedule
 from tasks.tournament_play import Clock, Rules, play_games
 from tasks.tournament_report import conduct, crosstable, rate, results_table
-
-ROOT = Path(__file__).parents[1]
-
-# A guest that passes once, then does what its argument says.
-GUEST = """
-import sys, time, os
-what, size, black, taken, count = sys.argv[1], 5, set(), set(), 0
-def vertex(p): return "ABCDE"[p % 5] + str(5 - p // 5)
-for line in sys.stdin:
-    words = line.split()
-    if words[0] == "clear_board": taken, count = set(), 0
-    if words[0] == "play": taken.add(words[2].upper())
-    if words[0] == "final_score":
-        print("= " + what + "\\n" if "+" in what else "? no\\n", flush=True); continue
-    if words[0] != "genmove": print("=\\n", flush=True); continue
-    count += 1
-    if count == 2 and what == "crash": sys.exit(7)
-    if count == 2 and what == "hang": time.sleep(60)
-    if count == 2 and what == "garbage": print("quack\\n", flush=True); continue
-    if count == 2 and what == "illegal": print("= " + sorted(taken)[0] + "\\n", flush=True); continue
-    if count == 2 and what == "resign": print("= resign\\n", flush=True); continue
-    print("= pass\\n", flush=True)
-"""
-
-
-def result(number: int, black: str, white: str, winner: int, **more: Any) -> GameResult:
-    score = 0.5 * winner
-    return GameResult(
-        **{
-            "number": number,
-            "opening": 0,
-            "black": black,
-            "white": white,
-            "moves": [number, 1],
-            "opening_plies": 0,
-            "winner": winner,
-            "score": score,
-            "ending": "passes",
-        }
-        | more
-    )
-
-
-class Passer:
-    """Passes always, or resigns."""
-
-    def __init__(self, name: str, move: int | None = None) -> None:
-        self.name, self.move = name, move
-        self.sizes: list[int] = []
-
-    def choose_batch(self, games: Sequence[int], boards: Sequence[Board]) -> list[int]:
-        self.sizes.append(len(games))
-        return [board.pass_move if self.move is None else self.move for board in boards]
-
-    def end_game(self, game: int) -> None: ...
-
-
-def params(**more: Any) -> EvaluateTournamentParams:
-    base: dict[str, Any] = {
-        "board_size": 5,
-        "players": {"random": "random", "other": "random"},
-        "guests": {},
-        "games": 12,
-        "threads": 1,
-        "opening_plies": 2,
-    }
-    return EvaluateTournamentParams(**base | more)
-
-
-def guest(what: str, seconds: float = 60.0) -> dict[str, GuestParams]:
-    command = f"{sys.executable} -c '{GUEST}' {what}"
-    return {"guest": GuestParams(command=command, move_seconds=seconds)}
-
-
-def play(folder: Path, inputs: dict[str, Path] | None = None, **more: Any) -> dict[str, Any]:
-    return run_evaluate_tournament(params(**more), inputs or {}, folder, NullReporter())
-
-
-def journal_lines(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / JOURNAL).read_text().splitlines()]
 
 
 def test_every_opening_is_played_with_both_colours() -> None:
@@ -160,17 +69,6 @@ def test_handicap_means_black_and_stones(tmp_path: Path) -> None:
         play(tmp_path, handicaps={"random": 4})
     with pytest.raises(UserError, match="none of the players"):
         play(tmp_path, handicaps={"nobody": 2})
-
-
-def test_a_guest_is_told_of_handicap(tmp_path: Path) -> None:
-    more: Any = {
-        "board_size": 7,
-        "players": {"random": "random"},
-        "guest_games": 2,
-        "handicaps": {"guest": 3},
-    }
-    out = play(tmp_path, guests=guest("resign"), **more)
-    assert "2 games ended by resignation" in out["summary"]
 
 
 def test_a_players_games_are_asked_for_together() -> None:
@@ -331,187 +229,3 @@ def test_conduct_names_what_happened() -> None:
     assert "b forfeited 1 game (hang), for example: no answer" in text
     assert "b saw another winner than the referee in 1 game" in text
     assert "1 game repeats another" in text
-
-
-# ---- the stage
-
-
-def test_a_tournament_is_the_same_twice_and_goes_on(tmp_path: Path) -> None:
-    whole = play(tmp_path / "a")
-    assert play(tmp_path / "b", lanes=1)["summary"] == whole["summary"]
-    lines = (tmp_path / "a" / JOURNAL).read_bytes().splitlines(keepends=True)
-    (tmp_path / "c").mkdir()
-    (tmp_path / "c" / JOURNAL).write_bytes(b"".join(lines[:4]) + lines[4][:10])
-    assert play(tmp_path / "c")["summary"] == whole["summary"]
-    assert (tmp_path / "c" / JOURNAL).read_bytes().startswith(b"".join(lines[:4]))
-    for name in ("crosstable.json", "ratings.csv", "games/other--random.sgf"):
-        assert (tmp_path / "c" / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
-
-
-KILLED = """
-import os, sys
-from pathlib import Path
-from tasks.evaluate_tournament import run_evaluate_tournament
-from tasks.params import EvaluateTournamentParams
-from tasks.reporting import NullReporter
-class Dying(NullReporter):
-    def progress(self, done, total, note=""):
-        if done > int(sys.argv[3]): os.kill(os.getpid(), 9)
-params = EvaluateTournamentParams.model_validate_json(sys.argv[1])
-run_evaluate_tournament(params, {}, Path(sys.argv[2]), Dying())
-"""
-
-
-def test_kills_change_nothing(tmp_path: Path) -> None:
-    whole = play(tmp_path / "a", lanes=4)
-    for done in (0, 7):
-        argv = [
-            sys.executable,
-            "-c",
-            KILLED,
-            params(lanes=4).model_dump_json(),
-            str(tmp_path / "b"),
-            str(done),
-        ]
-        assert subprocess.run(argv, cwd=ROOT, check=False, timeout=120).returncode == -9
-    assert len(journal_lines(tmp_path / "b")) - 1 in (8, 9, 10)
-    assert play(tmp_path / "b", lanes=4)["summary"] == whole["summary"]
-
-
-def test_records_can_be_read(tmp_path: Path) -> None:
-    out = play(tmp_path)
-    text = (tmp_path / out["outputs"]["games"]["path"] / "other--random.sgf").read_bytes()
-    assert text.count(b"(;") == 12
-    game = sgf.Sgf_game.from_bytes(text)
-    assert {game.get_player_name("b"), game.get_player_name("w")} == {"random", "other"}
-    assert game.get_komi() == 7.5
-    assert game.get_winner() in ("b", "w")
-    assert pd.read_csv(tmp_path / "ratings.csv")["games"].sum() == 24
-
-
-def test_networks_and_missing_inputs(tmp_path: Path) -> None:
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    save_checkpoint(tmp_path / "p.safetensors", PolicyNet(5, 48, 4, 2))
-    RolloutPolicy.uniform().save(tmp_path / "r.safetensors")
-    inputs = {"sl_policy": tmp_path / "p.safetensors", "rollout_policy": tmp_path / "r.safetensors"}
-    players = {"SL": "policy:sl_policy", "RL": "policy:rl_policy", "rollout": "rollout", "random": "random"}
-    reporter = NullReporter()
-    out = run_evaluate_tournament(params(players=players), inputs, tmp_path / "t", reporter)
-    assert "RL is left out: there is no rl_policy" in out["summary"]
-    assert set(out["metrics"]) >= {"elo/SL", "elo/rollout", "elo/random", "games", "games/length_cap"}
-    assert out["metrics"]["games"] == 36
-    assert "elo.png" in reporter.figures
-
-
-def test_too_few_players_and_clashing_names(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="needs two players"):
-        play(tmp_path, players={"random": "random"})
-    with pytest.raises(UserError, match="a player and of a guest"):
-        play(tmp_path, guests={"random": GuestParams(command="true")})
-    with pytest.raises(UserError, match="challenger 'x' is none"):
-        play(tmp_path, pairing="gauntlet", challenger="x")
-    with pytest.raises(UserError, match="are guests"):
-        play(tmp_path, players={"random": "random", "x": "gtp:true"})
-
-
-def test_a_gauntlet(tmp_path: Path) -> None:
-    play(tmp_path, players=dict.fromkeys("abc", "random"), pairing="gauntlet", challenger="b", games=2)
-    pairs = {frozenset((line["black"], line["white"])) for line in journal_lines(tmp_path)[1:]}
-    assert pairs == {frozenset("ab"), frozenset("bc")}
-
-
-@pytest.mark.parametrize("what", ["crash", "hang", "garbage", "illegal"])
-def test_a_guests_fault_loses_its_game(tmp_path: Path, what: str) -> None:
-    players = {"random": "random", "other": "random"}
-    out = play(
-        tmp_path,
-        players=players,
-        guests=guest(what, 2.0 if what == "hang" else 60.0),
-        games=2,
-        guest_games=4,
-        guest_lanes=8,
-    )
-    games = [line for line in journal_lines(tmp_path)[1:] if "guest" in (line["black"], line["white"])]
-    assert len(games) == 8
-    for game in games:
-        assert game["ending"] == "forfeit"
-        assert game["fault"] == what
-        assert game["winner"] == (WHITE if game["black"] == "guest" else BLACK)
-    assert f"guest forfeited 8 games ({what})" in out["summary"]
-    assert out["metrics"]["games/forfeits"] == 8
-
-
-def test_a_guest_that_keeps_failing_is_sent_home(tmp_path: Path) -> None:
-    out = play(tmp_path, guests=guest("crash"), guest_games=20, guest_lanes=1, fault_limit=3, games=2)
-    assert out["metrics"]["games/forfeits"] == 3
-    assert "guest: 37 games were not played after its forfeits" in out["summary"]
-    assert out["metrics"]["games"] == 5
-
-
-def test_a_guest_may_resign_and_see_another_winner(tmp_path: Path) -> None:
-    players = {"random": "random"}
-    out = play(tmp_path / "r", players=players, guests=guest("resign"), guest_games=2)
-    assert "2 games ended by resignation" in out["summary"]
-    claims = play(tmp_path / "c", players=players, guests=guest("B+90.5"), guest_games=4)
-    played = journal_lines(tmp_path / "c")[1:]
-    disputed = [line for line in played if line["winner"] == WHITE and line["ending"] == "passes"]
-    assert claims["metrics"]["games/disputed"] == len(disputed)
-    assert all(line["claims"] == {"guest": 90.5} for line in disputed)
-
-
-def test_an_absent_guest_is_said_so(tmp_path: Path) -> None:
-    out = play(tmp_path, guests={"GNU Go": GuestParams(command="no-such-gnugo --mode gtp")})
-    assert "GNU Go is left out: no-such-gnugo is not installed" in out["summary"]
-
-
-# ---- specs
-
-
-@pytest.mark.parametrize("size", [9, 19])
-def test_what_ships_is_named_pretrained(size: int) -> None:
-    for argument in ("rollout", "tree"):
-        assert (
-            find(argument, "pretrained", Setting(size=size)).name == f"{argument}-{size}x{size}.safetensors"
-        )
-    player = make_player("rollout:pretrained", Setting(size=size))
-    board = Board(size=size)
-    assert board.is_legal(player.choose(board))
-    with pytest.raises(UserError, match="no pretrained rollout on 7x7 comes with the product"):
-        make_player("rollout:pretrained", Setting(size=7))
-    assert needed_inputs(parse_spec("search:pretrained")) == []
-
-
-def test_specs() -> None:
-    assert parse_spec("random").kind == "random"
-    assert parse_spec("rollout:a/b.safetensors,temperature=0.5").arguments == {
-        "rollout": "a/b.safetensors",
-        "temperature": "0.5",
-    }
-    assert parse_spec("policy:sl_policy").arguments == {"policy": "sl_policy"}
-    assert parse_spec("search:p, value=v,lambda=0.5").arguments == {
-        "policy": "p",
-        "value": "v",
-        "lambda": "0.5",
-    }
-    assert parse_spec("gtp:gnugo --mode gtp '--x y'").command == ["gnugo", "--mode", "gtp", "--x y"]
-    assert needed_inputs(parse_spec("search:policy=rl_policy,rollout=x.safetensors")) == ["rl_policy"]
-    assert needed_inputs(parse_spec("rollout")) == ["rollout_policy"]
-
-
-@pytest.mark.parametrize(
-    ("spec", "words"),
-    [
-        ("", "the kind is one of"),
-        ("robot", "the kind is one of"),
-        ("gtp:", "no command line"),
-        ("gtp:'x", "No closing quotation"),
-        ("random:x", "is no key=value"),
-        ("random:x=1", "x is no setting of random"),
-        ("policy:a,b", "'b' is no key=value"),
-        ("policy:a,policy=b", "given twice"),
-    ],
-)
-def test_bad_specs_are_one_line(spec: str, words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        make_player(spec, Setting(size=5, inputs={"sl_policy": Path("/none")}))

@@ -8,13 +8,17 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from tasks.params.base import PARAMETERS, StageParams
 
+# `--set players.NAME=` and `--set guests.NAME.command=` give none
+EmptyIfNone = BeforeValidator(lambda given: "" if given is None else given)
+Player = Annotated[str, EmptyIfNone]
+
 
 class GuestParams(BaseModel):
     """An external program that speaks GTP."""
 
     model_config = PARAMETERS
 
-    command: str = Field(
+    command: Annotated[str, EmptyIfNone] = Field(
         description="Command line, split into words, never given to a shell; {seed} and {size} are filled in."
     )
     env: dict[str, str] = Field({}, description="Environment variables added to ours.")
@@ -38,10 +42,6 @@ class RatingParams(BaseModel):
     anchors: dict[str, float] = Field(
         {"random": 0.0}, description="Elo of players that are held; those that do not play are left aside."
     )
-
-
-# `--set players.NAME=` gives none
-Player = Annotated[str, BeforeValidator(lambda given: "" if given is None else given)]
 
 
 class EvaluateTournamentParams(StageParams):
