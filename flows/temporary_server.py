@@ -10,7 +10,7 @@ from tasks.bootstrap import SERVER_START_SECONDS, answers
 
 POLL_SECONDS = 0.5
 # Waits for the end of its input, which comes when the process at the other end is gone, however it went.
-WATCHER = 'read -r _; kill "$0" 2>/dev/null'
+WATCHER = 'read -r _; kill -s TERM -- "$1" 2>/dev/null'
 
 _watchers: list[subprocess.Popen[bytes]] = []  # kept, for a forgotten one would see its input end
 
@@ -48,14 +48,15 @@ def _wait_for(process: subprocess.Popen[bytes] | None, api: str) -> None:
     raise RuntimeError("Prefect's temporary server did not start; the same command tries again")
 
 
-def end_with_us(pid: int) -> None:
+def end_with_us(pid: int, *, group: bool = False) -> None:
     """End our child `pid` when this process ends, even by kill -9, which leaves no time to do it ourselves.
 
+    With `group` the child leads a process group, all of which is ended.
     A child that ends before us keeps its number until then, so no other process can have it.
     """
     _watchers.append(
         subprocess.Popen(
-            ["/bin/sh", "-c", WATCHER, str(pid)],
+            ["/bin/sh", "-c", WATCHER, "watcher", f"-{pid}" if group else str(pid)],
             stdin=subprocess.PIPE,  # we never write; the kernel closes it with us
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

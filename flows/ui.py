@@ -14,6 +14,7 @@ import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
+from flows.temporary_server import end_with_us
 from tasks.bootstrap import HOST, home, server_file, tracking_uri
 from tasks.errors import UserError
 from tasks.store import write_text
@@ -91,7 +92,7 @@ def _start_prefect(port: int, logs: Path) -> subprocess.Popen[bytes]:
 def _start(arguments: list[str], log: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
     """A process group of its own: Ctrl-C reaches only us, and we end the children in order."""
     with log.open("wb") as output:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, *arguments],
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -99,6 +100,8 @@ def _start(arguments: list[str], log: Path, environment: dict[str, str]) -> subp
             env=os.environ | environment,
             start_new_session=True,
         )
+    end_with_us(process.pid, group=True)
+    return process
 
 
 def _wait_until_up(process: subprocess.Popen[bytes], url: str, name: str, logs: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from urllib.request import Request, urlopen
 
 import documented
 import pytest
+from fault_helpers import free_port
 
 from flows.params import stage_params
 from tasks.bootstrap import SOURCE_ROOT
