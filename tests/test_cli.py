@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from urllib.request import urlopen
 
+import psutil
 import pytest
 from fault_helpers import free_port
 
@@ -157,6 +158,12 @@ def test_ui_serves_both_pages_and_ends_both(tmp_path: Path, end: signal.Signals)
     api = json.loads((tmp_path / "a home" / "prefect-server.json").read_text())["api"]
     with urlopen(f"{api}/health") as answer:
         assert answer.status == 200
+    family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+    listening = [
+        at.laddr for one in family for at in one.net_connections() if at.status == psutil.CONN_LISTEN
+    ]
+    assert {at.ip for at in listening} == {"127.0.0.1"}
+    assert {at.port for at in listening} >= set(ports)
     process.send_signal(end)
     process.communicate(timeout=30)
     if end == signal.SIGTERM:
