@@ -127,9 +127,9 @@ class Home:
             start_new_session=True,
         )
 
-    def run(self, *arguments: str) -> str:
+    def run(self, *arguments: str, module: str = "flows.cli") -> str:
         """What a command that succeeds says."""
-        process = self.start(*arguments)
+        process = self.start(*arguments, module=module)
         said, _ = process.communicate()
         assert process.returncode == 0, said
         return said

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -11,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from fault_helpers import Home, answers, end_group, free_port, half_written, kill, wait_until
+from fault_helpers import Home, alive, answers, children, end_group, free_port, half_written, kill, wait_until
+
+from tasks.bootstrap import SOURCE_ROOT
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(1800)]
 
@@ -25,6 +30,7 @@ PIPELINE = (
     *("evaluate_tournament.search_games=2", "evaluate_tournament.guest_games=0"),
     *(f"{section}.{one}" for section in ("train_sl_policy", "train_value_network") for one in NETWORK),
 )
+SMALL_TRAINING = {"filters": 16, "layers": 3, "steps": 400, "threads": 1, "log_every": 10}
 PARSE = ("run", "parse-games", "--profile", "demo", "--set", "max_games=40")
 
 
@@ -92,6 +98,67 @@ def test_a_prefect_server_killed_in_the_middle_and_back_a_moment_later(tmp_path:
             home.run(*train)
     (result,) = (one for one in home.results() if one.stage == "train-sl-policy")
     assert not result.missing()
+
+
+@contextmanager
+def worker(home: Home, log: Path) -> Iterator[subprocess.Popen[str]]:
+    with log.open("a") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "prefect", "worker", "start", "--pool", "local-process"],
+            cwd=SOURCE_ROOT,
+            env=home.environment,
+            stdout=output,
+            stderr=output,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        end_group(process)
+
+
+@pytest.mark.parametrize("victim", ["worker", "run"])
+def test_a_worker_or_its_run_killed_in_the_middle_gives_the_same(tmp_path: Path, victim: str) -> None:
+    """kill -9 of a Prefect worker, or of the run that it has started; then the same run once more."""
+    port, servers, log = free_port(), tmp_path / "servers", tmp_path / "worker.log"
+    servers.mkdir()
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    home = Home(
+        tmp_path / "home",
+        PREFECT_API_URL=f"http://127.0.0.1:{port}/api",
+        PATH=programs,
+        PROJECT_ROOT=str(SOURCE_ROOT),
+    )
+    asked = json.dumps({"params": SMALL_TRAINING | {"evaluation": {"every": 0}}})
+    again = ["deployment", "run", "train-sl-policy/local", "--params", asked, "--watch"]
+
+    with prefect_server(servers, port):
+        home.run(*PARSE)
+        home.run("work-pool", "create", "local-process", "--type", "process", module="prefect")
+        home.run("--no-prompt", "deploy", "--all", module="prefect")
+        with worker(home, log) as first:
+            home.run("deployment", "run", "train-sl-policy/local", "--params", asked, module="prefect")
+            wait_until(lambda: list(home.folder.glob("data/train-sl-policy/*/metrics.jsonl")))
+            runs = children(first.pid, "prefect")
+            assert runs
+            for pid in [first.pid] if victim == "worker" else runs:
+                os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not any(alive(pid) for pid in runs))  # an orphan may finish
+            finished = any(result.stage == "train-sl-policy" for result in home.results())
+            print(f"{victim} killed: the run {'finished' if finished else 'did not finish'} by itself")
+            if victim == "run":
+                said = home.run(*again, module="prefect")
+        if victim == "worker":
+            with worker(home, log):
+                said = home.run(*again, module="prefect")
+    assert ("Reused" if finished else "Completed") in said
+    calm = Home(tmp_path / "calm")
+    calm.run(*PARSE)
+    settings = [f"{name}={value}" for name, value in SMALL_TRAINING.items()] + ["evaluation.every=0"]
+    calm.run("run", "train-sl-policy", "--profile", "demo", *(w for s in settings for w in ("--set", s)))
+    assert home.digests() == calm.digests()
 
 
 def test_an_mlflow_server_that_is_away_costs_no_work_and_is_told_later(tmp_path: Path) -> None:
