@@ -26,7 +26,7 @@ from tasks.players import Setting, command_line, make_player, needed_inputs, par
 from tasks.reporting import Reporter
 from tasks.store import write_text
 from tasks.tournament_games import Game, GameResult, Journal, Meeting, more_games, neighbour_games, schedule
-from tasks.tournament_play import Clock, Entrant, Guests, Rules, play_games
+from tasks.tournament_play import Clock, Entrant, Guests, Rules, play_apart, play_games
 from tasks.tournament_report import (
     conduct,
     crosstable,
@@ -134,8 +134,8 @@ class Tournament:
         self.run.progress(len(done), self._total, "games")
         for guests in (False, True):
             mine = [game for game in missing if (self._guest(game) is not None) == guests]
-            lanes = self.params.guest_lanes if guests else self.params.lanes
-            for ended in play_games(mine, self.entrants, self.rules, lanes, self.clock, self._drop):
+            play, lanes = (play_apart, self.params.guest_lanes) if guests else (play_games, self.params.lanes)
+            for ended in play(mine, self.entrants, self.rules, lanes, self.clock, self._drop):
                 journal.add(ended)
                 self._faults.update(r.loser or "" for r in ended if r.ending == "forfeit")
                 self.run.progress(len(journal.results), self._total, "games")
@@ -255,7 +255,7 @@ def _guest(name: str, words: list[str], params: EvaluateTournamentParams, settin
         argv = command_line(words, setting._replace(seed=params.seed + game))
         return GtpPlayer(argv, name, guest.move_seconds, guest.env)
 
-    return Guests(name, make, threads=params.guest_lanes)
+    return Guests(name, make)
 
 
 def report(

@@ -1,15 +1,18 @@
-"""Games between any players, many side by side: every round each player moves in all its games at once.
+"""Games between any players, many side by side.
 
-So the bare networks answer whole batches and searches can share theirs. External programs take their turns in
-threads; what they do wrong loses them the game at hand and nothing else.
+Among our own every round each player moves in all its games at once (`play_games`), so the bare networks
+answer whole batches and searches can share theirs. A game with an external program waits for nobody but its
+two players (`play_apart`); what such a program does wrong loses it the game at hand and nothing else.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from threading import Event, Lock
 from typing import Protocol
 
 import numpy as np
@@ -35,17 +38,17 @@ class Entrant(Protocol):
 
 
 class Guests:
-    """An external program as an entrant: a process for each of its games."""
+    """An external program as an entrant: a process for each of its games, which may be played in threads."""
 
-    def __init__(self, name: str, make: Callable[[int], GtpPlayer], threads: int) -> None:
+    def __init__(self, name: str, make: Callable[[int], GtpPlayer]) -> None:
         self.name = name
         self._make = make
-        self._pool = ThreadPoolExecutor(threads)
         self._players: dict[int, GtpPlayer] = {}
         self._untold: dict[int, list[tuple[int, int]]] = {}
+        self._closed = False
 
     def choose_batch(self, games: Sequence[int], boards: Sequence[Board]) -> list[Choice]:
-        return list(self._pool.map(self._choose, games, boards))
+        return [self._choose(game, board) for game, board in zip(games, boards, strict=True)]
 
     def observe(self, game: int, colour: int, move: int) -> None:
         """Note a move; the program is told when it is next asked for one."""
@@ -68,11 +71,14 @@ class Guests:
             player.close()
 
     def close(self) -> None:
+        """End all its programs; no game gets another."""
+        self._closed = True
         for game in list(self._players):
             self.end_game(game)
-        self._pool.shutdown()
 
     def _choose(self, game: int, board: Board) -> Choice:
+        if self._closed:
+            return GtpError("crash", f"{self.name} is no longer asked")
         try:
             player = self._players.get(game)
             if player is None:
@@ -135,6 +141,13 @@ class Clock:
 
     seconds: dict[str, float] = field(default_factory=dict)
     moves: dict[str, int] = field(default_factory=dict)
+    _joining: Lock = field(default_factory=Lock, repr=False)
+
+    def join(self, other: Clock) -> None:
+        """Add what another has counted; from any thread."""
+        with self._joining:
+            for name, seconds in other.seconds.items():
+                self.add(name, seconds, other.moves[name])
 
     def add(self, name: str, seconds: float, moves: int) -> None:
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
@@ -247,6 +260,59 @@ def play_games(
         active = [lane for lane in active if lane.game.number not in numbers]
         if ended:
             yield ended
+
+
+def play_apart(
+    games: Sequence[Game],
+    entrants: Mapping[str, Entrant],
+    rules: Rules,
+    lanes: int,
+    clock: Clock,
+    dropped: Callable[[Game], bool] = lambda _game: False,
+) -> Iterator[list[GameResult]]:
+    """As `play_games`, with a thread for every game. Our own players move in one game at a time."""
+    turns = {name: Lock() for name, entrant in entrants.items() if not isinstance(entrant, Guests)}
+    stopped = Event()
+    waiting = iter(games)
+    running: set[Future[GameResult | None]] = set()
+    pool = ThreadPoolExecutor(lanes, thread_name_prefix="game")
+    try:
+        while True:
+            while len(running) < lanes:
+                game = next((game for game in waiting if not dropped(game)), None)
+                if game is None:
+                    break
+                running.add(pool.submit(_play_alone, game, rules, entrants, turns, clock, stopped))
+            if not running:
+                return
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
+            yield [result for future in ended if (result := future.result()) is not None]
+    finally:  # whoever is thinking is not waited for; the caller ends the programs
+        stopped.set()
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _play_alone(
+    game: Game,
+    rules: Rules,
+    entrants: Mapping[str, Entrant],
+    turns: Mapping[str, Lock],
+    clock: Clock,
+    stopped: Event,
+) -> GameResult | None:
+    """A game to its end; None when it was stopped before."""
+    lane, own = _Lane(game, rules, entrants), Clock()
+    result = None
+    while result is None and not stopped.is_set():
+        with turns.get(lane.to_move, nullcontext()):
+            result = next(iter(_round([lane], entrants, own)), None)
+    for name in {game.black, game.white}:
+        with turns.get(name, nullcontext()):
+            entrants[name].end_game(game.number)
+    if stopped.is_set():
+        return None
+    clock.join(own)
+    return result
 
 
 def _round(active: list[_Lane], entrants: Mapping[str, Entrant], clock: Clock) -> list[GameResult]:

@@ -1,5 +1,6 @@
 """External programs in a tournament, those that misbehave among them."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +74,23 @@ def test_an_empty_setting_leaves_a_guest_out(tmp_path: Path) -> None:
     assert asked.players == {"random": ""}
     out = play(tmp_path, guests={"GNU Go": GuestParams(command="")})
     assert "GNU Go" not in out["summary"]
+
+
+SLOW = """
+import sys, time
+for line in sys.stdin:
+    if line.startswith("genmove"): time.sleep(float(sys.argv[1]))
+    print("= pass\\n" if line.startswith("genmove") else "=\\n", flush=True)
+"""
+
+
+def test_a_game_waits_for_its_own_players_alone(tmp_path: Path) -> None:
+    """The slow guest's one game is still going on when all others have ended."""
+    guests = {
+        name: GuestParams(command=f"{sys.executable} -c '{SLOW}' {seconds}")
+        for name, seconds in (("slow", 0.3), ("quick", 0.0))
+    }
+    play(tmp_path, players={"random": "random"}, guests=guests, guest_games=2, guest_lanes=4, opening_plies=0)
+    ended = [{line["black"], line["white"]} for line in journal_lines(tmp_path)[1:]]
+    assert ended[:2] == [{"random", "quick"}] * 2
+    assert len(ended) == 6
