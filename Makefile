@@ -48,7 +48,7 @@ ui: $(VENV)/.ready
 
 $(VENV)/.tools:
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is not installed: Python 3.11 or newer is needed (or make PYTHON=/path/to/python)" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is older than Python 3.11 (or make PYTHON=/path/to/python)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || { echo "make: $(PYTHON) is not Python 3.11, 3.12 or 3.13 (or make PYTHON=/path/to/python)" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) has no venv module (Debian: apt-get install python3-venv)" >&2; exit 1; }
 	@$(PYTHON) -c 'import pathlib, sysconfig, sys; sys.exit(not (pathlib.Path(sysconfig.get_paths()["include"]) / "Python.h").exists())' || { echo "make: the headers of $(PYTHON) are missing (Debian: apt-get install python3-dev)" >&2; exit 1; }
 	@command -v $${CXX:-c++} >/dev/null || { echo "make: no C++ compiler found (Debian: apt-get install g++); C++20 is needed" >&2; exit 1; }

@@ -24,7 +24,7 @@ import torch
 from models.checkpoint import save_checkpoint
 from models.networks import PolicyNet
 from tasks.generate_value_set import run_generate_value_set
-from tasks.params import ComputeParams, GenerateValueSetParams
+from tasks.params import GenerateValueSetParams, InferenceParams
 from tasks.reporting import NullReporter
 
 WORKERS = (1, 2)
@@ -60,7 +60,7 @@ def main() -> None:
         shard_positions=asked.games // asked.shards,
         network_batch=asked.batch,
         parallel_games=asked.parallel_games,
-        compute=ComputeParams(precision=asked.precision),
+        compute=InferenceParams(precision=asked.precision),
     )
     taken: dict[int, list[float]] = {workers: [] for workers in WORKERS}
     with tempfile.TemporaryDirectory() as folder:

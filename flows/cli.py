@@ -116,12 +116,16 @@ def experiment(
 def lineage(
     reference: Annotated[
         str,
-        typer.Argument(metavar="REF", help="A run id, a registered model, a work folder, or a file in one."),
+        typer.Argument(
+            metavar="REF",
+            help="A stage's name, a run id, a registered model, a work folder, or a file in one.",
+        ),
     ],
     debug: DebugOption = False,
 ) -> None:
     """Print where a model or dataset comes from, down to the digests of the files it all began with."""
     _options(debug)
+    bootstrap.make_home()
     from tasks.ancestry import lineage_text
 
     print(lineage_text(reference))

@@ -16,6 +16,9 @@ SIMULATIONS = 600
 LEAVES = 8
 EXPANSION_THRESHOLD = 6  # for some hundred simulations; the paper's 40 is for tens of thousands
 ANY_SIZE = 9
+MOST = 1_000_000_000  # simulations or seconds of one move
+MOST_LEAVES = 4096
+MOST_THREADS = 256  # the core's bound
 
 
 @dataclass
@@ -47,9 +50,26 @@ class SearchPlayer:
         self._searches: dict[int, Search] = {}
         self._drives: dict[int, ThreadedDrive] = {}
         self._game = -1
+        self._check()
         self._evaluators = Evaluators(self.policy, self.value)
         self._size = next((net.size for net in (self.policy, self.value) if net is not None), None)
         self._search(Board(size=self.size), 0)  # refuses bad settings now
+
+    def _check(self) -> None:
+        if self.policy is not None and self.value is not None and self.policy.size != self.value.size:
+            raise ValueError(
+                f"the policy network is for {self.policy.size}x{self.policy.size}, "
+                f"the value network for {self.value.size}x{self.value.size}"
+            )
+        limits = {
+            "simulations": (self.simulations, 0, MOST),
+            "seconds": (self.seconds, 0, MOST),
+            "leaves": (self.leaves, 1, MOST_LEAVES),
+            "threads": (self.threads, 1, MOST_THREADS),
+        }
+        for name, (given, least, most) in limits.items():
+            if not least <= given <= most:
+                raise ValueError(f"{name} must lie in {least:,}..{most:,}, not {given:g}")
 
     def new_game(self, size: int, komi: float) -> None:  # noqa: ARG002
         if self._size is not None and size != self._size:

@@ -55,7 +55,7 @@ def run_evaluate_tournament(
     specs, left_out = present_players(params, inputs)
     guests, absent = present_guests(params)
     left_out += absent
-    meetings = pair_up(params, specs, guests)
+    meetings = pair_up(params, specs, guests, left_out)
     entrants = make_entrants(specs, guests, params, setting)
     identity = {
         "params": params.model_dump(mode="json", exclude=DOES_NOT_MATTER),
@@ -192,11 +192,18 @@ def present_guests(params: EvaluateTournamentParams) -> tuple[dict[str, list[str
 
 
 def pair_up(
-    params: EvaluateTournamentParams, specs: Mapping[str, str], guests: Mapping[str, list[str]]
+    params: EvaluateTournamentParams,
+    specs: Mapping[str, str],
+    guests: Mapping[str, list[str]],
+    left_out: Sequence[str] = (),
 ) -> list[Meeting]:
     names = [*specs, *guests]
     if len(names) < 2:
-        raise UserError(f"a tournament needs two players or more; there is {', '.join(names) or 'none'}")
+        reasons = dict.fromkeys(line.partition(": ")[2] for line in left_out)
+        raise UserError(
+            f"a tournament needs two players or more; there is {', '.join(names) or 'none'}: "
+            f"{'; '.join(reasons) or 'all are empty'} (inputs are the newest of this profile and board size)"
+        )
     if params.pairing == "gauntlet" and params.challenger not in names:
         raise UserError(f"challenger {params.challenger!r} is none of the players: {', '.join(names)}")
 

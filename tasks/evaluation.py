@@ -13,7 +13,7 @@ from models.networks import PolicyNet, ValueNet
 from tasks.batches import Batch
 from tasks.distributed import pick_device
 from tasks.objectives import TOP
-from tasks.params import ComputeParams
+from tasks.params import InferenceParams
 
 SMALLEST_PROBABILITY = 1e-12  # what a probability of 0 counts as in a likelihood
 
@@ -38,7 +38,7 @@ class PolicyScore:
 
 
 def score_policy(
-    net: PolicyNet, batches: Iterable[Batch], compute: ComputeParams, symmetries: int = 1
+    net: PolicyNet, batches: Iterable[Batch], compute: InferenceParams, symmetries: int = 1
 ) -> PolicyScore:
     """Score a policy on all rows of the batches; all zero when there are none."""
     device = str(pick_device(compute.device))
@@ -77,7 +77,7 @@ class ValuePredictions:
 
 
 def predict_values(
-    net: ValueNet, batches: Iterable[Batch], compute: ComputeParams, symmetries: int = 1
+    net: ValueNet, batches: Iterable[Batch], compute: InferenceParams, symmetries: int = 1
 ) -> ValuePredictions:
     """A value network's answers on all rows of the batches."""
     device = str(pick_device(compute.device))

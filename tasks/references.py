@@ -64,9 +64,10 @@ def resolve(name: str, reference: str, scope: Scope | None, find_model: FindMode
         return _from_run(name, reference)
     if match := MODEL_NAME.fullmatch(reference):
         return _from_registry(name, match, find_model)
+    what = f"input {name}: {reference!r}" if name else repr(reference)
     raise UserError(
-        f"input {name}: {reference!r} is no file or folder, no MLflow run id (32 hex digits) "
-        "and no registered model (alphago-...[@alias|/version])"
+        f"{what} is no file or folder, no MLflow run id (32 hex digits) and no registered model "
+        "(alphago-...[@alias|/version])"
     )
 
 
@@ -115,7 +116,9 @@ def resolve_any(reference: str, find_model: FindModel) -> StageResult | Input:
         return _result_of_run(reference)
     if not path.exists() and (found := results(reference) if STAGE_NAME.fullmatch(reference) else []):
         return found[-1]
-    return resolve("reference", reference, None, find_model)
+    if not path.exists() and reference in PRODUCERS.values():
+        raise UserError(f"no finished {reference} in this home; run `alphago run {reference}`")
+    return resolve("", reference, None, find_model)
 
 
 def outside(path: Path) -> Input:

@@ -20,7 +20,7 @@ from go_engine import BLACK
 from models.evaluators import ValueEvaluator
 from models.networks import PolicyNet
 from tasks.match import FIRST, first_colours
-from tasks.params import ComputeParams
+from tasks.params import LayoutParams
 from tasks.self_play import PLANES, Turn
 from tasks.trainer import autocast
 
@@ -104,7 +104,7 @@ def accumulate_gradient(
     advantages: NDArray[np.float32],
     games: int,
     batch_size: int,
-    compute: ComputeParams,
+    compute: LayoutParams,
     device: torch.device,
 ) -> float:
     """Add the gradient of minus the objective to the parameters' `.grad`; returns the mean entropy in nats.

@@ -39,7 +39,7 @@ from tasks.params import TrainRlPolicyParams
 from tasks.reinforce import Recorder, accumulate_gradient, baseline, gradient_norm
 from tasks.reporting import Reporter
 from tasks.self_play import Seat, game_seeds
-from tasks.trainer import due, prepare
+from tasks.trainer import due, laid_out
 
 STATE_FILE = "rl-state.safetensors"
 MODEL_FILE = "rl-policy.safetensors"
@@ -137,7 +137,7 @@ class Learner:
             )
         self.state = RlState(start)
         self.pool = OpponentPool(folder / POOL_FOLDER, params, str(self.device))
-        prepare(start, params.compute, self.device)
+        laid_out(start, params.compute, self.device)
 
     def iterate(self) -> dict[str, float]:
         """Play one minibatch of games, take one step; returns what is worth watching."""

@@ -24,7 +24,7 @@ from tasks.interruption import Stop, TrainingInterrupted, stop_on_signal
 from tasks.meter import Meter, note
 from tasks.objectives import Objective
 from tasks.optimizers import make_optimizer
-from tasks.params import ComputeParams, TrainingParams
+from tasks.params import ComputeParams, InferenceParams, LayoutParams, TrainingParams
 from tasks.reporting import Reporter
 from tasks.schedules import learning_rate
 from tasks.training_state import Point, TrainingState
@@ -107,11 +107,16 @@ def gradient_step(
     return watched
 
 
-def prepare(net: Network, compute: ComputeParams, device: torch.device) -> nn.Module:
-    """The network as steps are taken with it: laid out, compiled, wrapped for several processes as asked."""
+def laid_out(net: Network, compute: LayoutParams, device: torch.device) -> Network:
+    """The network on the device, in the layout asked for, ready to learn."""
     layout = torch.channels_last if compute.channels_last else torch.contiguous_format
-    step_net: nn.Module = net.to(device, memory_format=layout)  # type: ignore[call-overload]
-    step_net.train()
+    net.to(device, memory_format=layout)  # type: ignore[call-overload]
+    return net.train()
+
+
+def prepare(net: Network, compute: ComputeParams, device: torch.device) -> nn.Module:
+    """The network as steps are taken with it: compiled and wrapped for several processes as asked."""
+    step_net: nn.Module = laid_out(net, compute, device)
     if distributed.world() > 1:
         step_net = DistributedDataParallel(step_net, device_ids=[device] if device.type == "cuda" else None)
     if compute.compile:
@@ -123,7 +128,7 @@ def placement_for(compute: ComputeParams, device: torch.device) -> Placement:
     return Placement(device, number_type(compute.precision, device), compute.channels_last)
 
 
-def autocast(compute: ComputeParams, device: torch.device) -> torch.autocast:
+def autocast(compute: InferenceParams, device: torch.device) -> torch.autocast:
     mixed = number_type(compute.precision, device) == torch.bfloat16
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=mixed)
 

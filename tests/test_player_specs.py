@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from go_engine import Board
+from models.checkpoint import save_checkpoint
+from models.networks import PolicyNet, ValueNet
 from tasks.errors import UserError
 from tasks.players import Setting, find, make_player, needed_inputs, parse_spec
 
@@ -56,3 +58,25 @@ def test_specs() -> None:
 def test_bad_specs_are_one_line(spec: str, words: str) -> None:
     with pytest.raises(UserError, match=words):
         make_player(spec, Setting(size=5, inputs={"sl_policy": Path("/none")}))
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("simulations=-5", "simulations must lie in 0..1,000,000,000, not -5"),
+        ("seconds=-1", "seconds must lie in"),
+        ("leaves=0", "leaves must lie in"),
+        ("threads=0", "threads must lie in 1..256, not 0"),
+        ("precision=int3", "precision=int3 is none of"),
+    ],
+)
+def test_settings_of_a_search_are_checked_at_once(setting: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        make_player(f"search:rollout=pretrained,{setting}", Setting(size=9))
+
+
+def test_networks_of_two_board_sizes_are_refused(tmp_path: Path) -> None:
+    policy = save_checkpoint(tmp_path / "p.safetensors", PolicyNet(5, filters=2, layers=1))
+    value = save_checkpoint(tmp_path / "v.safetensors", ValueNet(7, filters=2, layers=1, hidden=2))
+    with pytest.raises(UserError, match="the policy network is for 5x5, the value network for 7x7"):
+        make_player(f"search:policy={policy},value={value}")

@@ -17,7 +17,7 @@ from tasks.errors import UserError
 from tasks.interruption import TrainingInterrupted
 from tasks.match import Match, play_match
 from tasks.opponent_pool import OpponentPool
-from tasks.params import ComputeParams, TrainRlPolicyParams
+from tasks.params import LayoutParams, TrainRlPolicyParams
 from tasks.reinforce import Recorder, Replay, accumulate_gradient, baseline, masked_log_probabilities
 from tasks.reporting import NullReporter
 from tasks.self_play import Seat, game_seeds
@@ -96,7 +96,7 @@ def test_the_gradient_is_the_formula() -> None:
     match, replay = recorded_games(net)
     advantages = match.outcomes[replay.games].astype(np.float32) - 0.25
     net.zero_grad()
-    accumulate_gradient(net, replay, advantages, match.games, 7, ComputeParams(), CPU)
+    accumulate_gradient(net, replay, advantages, match.games, 7, LayoutParams(), CPU)
     found = [parameter.grad.clone() for parameter in net.parameters() if parameter.grad is not None]
     net.zero_grad()
     for row in range(len(replay)):

@@ -46,8 +46,8 @@ class OptimizerParams(BaseModel):
     )
 
 
-class ComputeParams(BaseModel):
-    """How the network is computed; changes speed and the last digits, not what is learnt."""
+class InferenceParams(BaseModel):
+    """How networks that only answer are computed; changes speed and the last digits."""
 
     model_config = PARAMETERS
 
@@ -56,9 +56,19 @@ class ComputeParams(BaseModel):
         "float32",
         description="bfloat16: mixed precision, weights stay float32; auto: bfloat16 where it is fast.",
     )
+
+
+class LayoutParams(InferenceParams):
+    """How a network that learns is computed in one process; not what it learns."""
+
     channels_last: bool = Field(
         False, description="Memory layout with the planes innermost; faster, most of all with bfloat16."
     )
+
+
+class ComputeParams(LayoutParams):
+    """How the trainer computes the network, in one process or several; not what it learns."""
+
     compile: bool = Field(False, description="Compile the network with torch.compile (needs a C++ compiler).")
     processes: int = Field(
         1, ge=1, le=1024, description="Processes of this machine that share each batch; one a GPU, or a core."
@@ -126,7 +136,7 @@ class ValueByStageParams(StageParams):
     temperature: float = Field(
         1.0, gt=0.0, le=10.0, description="Temperature of the networks' moves in their rollouts."
     )
-    compute: ComputeParams = ComputeParams()
+    compute: InferenceParams = InferenceParams()
 
 
 class GridPoint(BaseModel):

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from tasks.params.base import RayParams, StageParams
-from tasks.params.networks import ComputeParams
+from tasks.params.networks import InferenceParams, LayoutParams
 
 
 class SelfPlayParams(StageParams):
@@ -20,7 +20,6 @@ class SelfPlayParams(StageParams):
         le=65_536,
         description="Positions in one network call; games are evaluated in full batches.",
     )
-    compute: ComputeParams = ComputeParams()
 
 
 class TrainRlPolicyParams(SelfPlayParams):
@@ -59,6 +58,7 @@ class TrainRlPolicyParams(SelfPlayParams):
         le=1.0,
         description="Warn when the policy's entropy has fallen below this share of what it was at first.",
     )
+    compute: LayoutParams = LayoutParams()
 
 
 class GenerateValueSetParams(SelfPlayParams):
@@ -112,3 +112,4 @@ class GenerateValueSetParams(SelfPlayParams):
         "this machine alone makes as many as it has room for.",
     )
     ray: RayParams = RayParams()
+    compute: InferenceParams = InferenceParams()
