@@ -8,7 +8,7 @@ SOURCES := $(wildcard go_engine/src/*.cpp go_engine/src/*.hpp) CMakeLists.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 CXX_FILES := $(wildcard go_engine/src/*.cpp go_engine/src/*.hpp)
 
-.PHONY: setup demo test test-faults lint format bench ui engine stub clean
+.PHONY: setup demo test extras test-faults lint format bench ui engine stub clean
 
 setup: $(VENV)/.ready
 
@@ -19,6 +19,11 @@ demo: $(VENV)/.ready
 TEST_PROCESSES := 2
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
+
+# Ray and OpenVINO: the product does without them, but then some tests are skipped.
+extras: $(VENV)/.ready
+	$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; print(*p["cluster"], *p["openvino"], sep="\n")' > $(VENV)/extras.txt
+	$(PIP) install -q -c constraints.txt -r $(VENV)/extras.txt
 
 # Servers killed, disks filled, databases locked: what it found is kept in docs/reliability.md.
 test-faults: $(VENV)/.ready
